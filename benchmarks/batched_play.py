@@ -27,7 +27,7 @@ from collab_overcooked.registry import make
 from collab_overcooked.runner.batched import play_returns
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.match import Match
-from collab_overcooked.runner.play import jobs_of
+from collab_overcooked.runner.run_plans import jobs_of
 from collab_overcooked.runner.teams import make_team
 
 NOISE = 0.02  # standard deviation, relative to that of a layer's weights

@@ -101,7 +101,7 @@ def study_plan(env_id: str, spec: str, scenes: int, seed: int, options: Mapping[
         )
     suite = next(iter(registry.find(env_id).suites))
     played, first = tuple(matches), tuple(matches[: len(kinds)])
-    return MatchPlan(suite=suite, seed=seed, options=options, limits=Limits(), kinds=first, matches=played)
+    return MatchPlan(suite=suite, seed=seed, options=options, limits=Limits(), templates=first, matches=played)
 
 
 def run_study(

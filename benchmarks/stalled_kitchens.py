@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import collab_overcooked as co
-from collab_overcooked.games.overcooked.engine.generate import generate, read_wishes
+from collab_overcooked.games.overcooked.engine.generate import generate, read_generator_config
 from collab_overcooked.games.overcooked.suite import score_record
 
 ROOMS = (1, 2, 3)
@@ -25,8 +25,8 @@ def kitchens(seed: int, count: int) -> Iterator[dict[str, Any]]:
     """Yield all kitchens, those with equal numbers beside each other; players are as many as rooms, at least two."""
     pools = []
     for rooms in ROOMS:
-        wishes = {"seed": seed, "count": count, "rooms": rooms, "agents": max(rooms, 2)}
-        pools.append(generate(read_wishes(wishes)))
+        options = {"seed": seed, "count": count, "rooms": rooms, "agents": max(rooms, 2)}
+        pools.append(generate(read_generator_config(options)))
     for number in range(count):
         for rooms, pool in zip(ROOMS, pools, strict=True):
             yield {"seed": seed, "rooms": rooms, "number": number, "layout": pool[number].document.content}

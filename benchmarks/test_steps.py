@@ -1,4 +1,4 @@
-"""Speed of stepping, of the PettingZoo shell and of the metrics; off by default, run by `make bench`.
+"""Speed of stepping, of the PettingZoo wrapper and of the metrics; off by default, run by `make bench`.
 
 Every step uses random legal actions, writes observations and masks, and resets what has ended. Choosing the actions
 is not timed.

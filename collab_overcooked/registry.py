@@ -245,19 +245,19 @@ def pettingzoo_module(env_id: str) -> Any:
     return SimpleNamespace(env=env, raw_env=raw_env, parallel_env=parallel_env)
 
 
-def module_form(env_id: str, shell_class: Any = None) -> tuple[EnvMaker, EnvMaker, EnvMaker]:
+def module_form(env_id: str, wrapper_class: Any = None) -> tuple[EnvMaker, EnvMaker, EnvMaker]:
     """Return ``env``, ``raw_env`` and ``parallel_env`` of a game, in the form of PettingZoo's modules.
 
     Args:
         env_id: Registered id.
-        shell_class: Subclass of ParallelEnv for the game; ParallelEnv itself if None.
+        wrapper_class: Subclass of ParallelEnv for the game; ParallelEnv itself if None.
     """
     check_working_folder()
     from collab_overcooked.envs.aec import to_aec
     from collab_overcooked.envs.parallel import ParallelEnv
 
     def parallel_env(**kwargs: Any) -> Any:
-        return make_parallel(env_id, kwargs, shell_class or ParallelEnv)
+        return make_parallel(env_id, kwargs, wrapper_class or ParallelEnv)
 
     def raw_env(**kwargs: Any) -> Any:
         return to_aec(parallel_env(**kwargs), wrapped=False)
@@ -299,24 +299,24 @@ def make_vec(
     check_options(kwargs, [*game_options(env_id), *OPTIONS[chosen]])
     if chosen in ("sync", "async"):
         return make_wrapped(f"{NAMESPACE}/{find(env_id).id}", num_envs, chosen, kwargs)
-    shell = {name: kwargs.pop(name) for name in OPTIONS[chosen] if name in kwargs}
-    return make_batch(load_game(env_id, **kwargs), num_envs, chosen, shell)
+    wrapper = {name: kwargs.pop(name) for name in OPTIONS[chosen] if name in kwargs}
+    return make_batch(load_game(env_id, **kwargs), num_envs, chosen, wrapper)
 
 
-def make_parallel(env_id: str, kwargs: Mapping[str, Any], shell_class: type[ParallelEnv]) -> ParallelEnv:
+def make_parallel(env_id: str, kwargs: Mapping[str, Any], wrapper_class: type[ParallelEnv]) -> ParallelEnv:
     """Make the ParallelEnv of a registered game. All ParallelEnvs are created here.
 
     Args:
         env_id: Registered id.
         kwargs: Options of the game and of ``ParallelEnv``.
-        shell_class: ParallelEnv or a subclass for the game.
+        wrapper_class: ParallelEnv or a subclass for the game.
     """
     check_working_folder()
-    from collab_overcooked.envs.shells import SHELL_OPTIONS, split_options
+    from collab_overcooked.envs.wrappers import WRAPPER_OPTIONS, split_options
 
-    check_options(kwargs, [*game_options(env_id), *SHELL_OPTIONS])
-    shell, game = split_options(kwargs)
-    return shell_class(_compiled(env_id, game), **shell)
+    check_options(kwargs, [*game_options(env_id), *WRAPPER_OPTIONS])
+    wrapper, game = split_options(kwargs)
+    return wrapper_class(_compiled(env_id, game), **wrapper)
 
 
 def make_central_control(

@@ -234,7 +234,7 @@ def run_pbt(pbt: PbtSettings, settings: TrainingSettings, folder: Path, *, comma
         return finish(state, settings, folder, game, command)
 
 
-def state_check(population: int) -> schema.Form:
+def state_check(population: int) -> schema.Parser:
     """Return the check of ``population.json``, for its writer and its reader."""
     member, values = schema.integer(0, population - 1), schema.mapping_of(schema.unchecked)
     entry = {

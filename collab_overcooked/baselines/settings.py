@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from collab_overcooked import registry
-from collab_overcooked.envs.shells import check_max_cycles, split_options
+from collab_overcooked.envs.wrappers import check_max_cycles, split_options
 from collab_overcooked.io.checks import OptionError, check_options, near_matches, quote_value
 from collab_overcooked.io.documents import Document, load_file, placed
 from collab_overcooked.policies.action_history import MAX_PAST_ACTIONS
@@ -32,9 +32,9 @@ BY_START: Any = None  # of settings that depend on ``start``
 def load_game(env_id: str, options: Mapping[str, Any]) -> Any:
     """Return a compiled game, whose episodes are cut after the option ``max_cycles``, if there is one."""
     check_options(options, [*registry.game_options(env_id), "max_cycles"])
-    shell, of_game = split_options(options)
+    wrapper, of_game = split_options(options)
     game: Any = registry.load_game(env_id, **of_game)
-    if limit := check_max_cycles(shell.get("max_cycles")):
+    if limit := check_max_cycles(wrapper.get("max_cycles")):
         for one in (game, getattr(game, "plain", game)):  # a translated game resets by the plain one
             one.max_cycles = one.limit = limit
     return game

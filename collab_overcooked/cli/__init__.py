@@ -36,10 +36,7 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {  # place of its function or gr
         "questions": ("questions:questions_app", "Generate and list questions with proven answers."),
     },
     "Analyse": {
-        "score": (
-            "score:score",
-            "Score records, or logs of the original implementation, with optional alternative definitions.",
-        ),
+        "score": ("score:score", "Score records, with optional alternative definitions."),
         "report": ("score:report", "Rewrite the tables and the report of a run folder, or of trainings."),
         "significance": (
             "significance:significance",

@@ -117,7 +117,7 @@ def refuse_playing(comparison: CompareOptions, limits: LimitOptions, llm_options
 
 def run_comparison(plan: ComparisonPlan, out: Path, workers: str | None, llm_options: LlmOptions) -> None:
     """Run a comparison: teams without language models in processes, then teams with language models in threads."""
-    from collab_overcooked.runner.play import play
+    from collab_overcooked.runner.run_plans import run_plans
 
     runs = plan.runs(out)
     silent = [run for run in runs if not run[0].has_language_models()]
@@ -126,10 +126,10 @@ def run_comparison(plan: ComparisonPlan, out: Path, workers: str | None, llm_opt
         refuse_llm_options(llm_options)
     plan.write(out)
     with ProgressBar("episodes", sum(played.n_episodes for played, _ in silent)) as advance:
-        play(silent, out, workers=workers, timed=True, progress=advance)
+        run_plans(silent, out, workers=workers, timed=True, progress=advance)
     if speaking:
         with (
             language_models(llm_options, workers, out) as (shared, client),
             ProgressBar("episodes", sum(played.n_episodes for played, _ in speaking), client=client) as advance,
         ):
-            play(speaking, out, timed=True, progress=advance, **shared)
+            run_plans(speaking, out, timed=True, progress=advance, **shared)

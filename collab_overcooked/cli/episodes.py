@@ -133,11 +133,11 @@ def render(
     if out.suffix not in (".png", ".gif", ".mp4"):
         raise ValueError(f"out: {out} should end in .png, .gif or .mp4")
     chosen = choose(read_records(record), episode, task)[0]
-    write_film(chosen, out)
+    write_video_of(chosen, out)
     say(f"written: {out}")
 
 
-def write_film(record: EpisodeRecord, out: Path) -> None:
+def write_video_of(record: EpisodeRecord, out: Path) -> None:
     """Write the video of a record, or a picture of its final state."""
     from collab_overcooked.reporting.video import frames_of_record, write_video
 

@@ -89,7 +89,7 @@ def suite_command(name: str) -> Callable[..., None]:
         plan, out = plan_suite(name, run, suite_options, limits, presets), run.out or Path("runs") / name
         if llm_options.dry_run:
             return show_dry_run([(plan, out)], llm_options)
-        records = run_plan(plan, out, run.workers, llm_options)
+        records = evaluate_plan(plan, out, run.workers, llm_options)
         scoring_values = scoring_of(presets, scoring, options.scoring()) | asdict(record_scoring)
         write_results(out, records, run.report, scoring_values, show)
         warn_of(records)
@@ -157,7 +157,9 @@ def warn_of_repetitions(plan: "MatchPlan") -> None:
         )
 
 
-def run_plan(plan: "MatchPlan", out: Path, workers: str | None, llm_options: LlmOptions) -> Sequence[EpisodeRecord]:
+def evaluate_plan(
+    plan: "MatchPlan", out: Path, workers: str | None, llm_options: LlmOptions
+) -> Sequence[EpisodeRecord]:
     """Run a plan in worker processes, or in threads that share one connection if language models play."""
     from collab_overcooked.evaluation.run import evaluate
 
@@ -187,17 +189,17 @@ def language_models(
     """
     from collab_overcooked.policies.llm.agents import policy_maker
     from collab_overcooked.policies.llm.client import connect
-    from collab_overcooked.policies.llm.unusable import Fuse
+    from collab_overcooked.policies.llm.unusable import UnusableLimit
     from collab_overcooked.reporting.exchanges import EXCHANGES
 
     settings = {field.name: getattr(llm_options, field.name) for field in fields(LlmOptions)}
     limit = settings.pop("max_unusable")
     with connect(**settings, keep=out / EXCHANGES) as client:
-        client.fuse = client.fuse if limit is None else Fuse(limit)
+        client.unusable_limit = client.unusable_limit if limit is None else UnusableLimit(limit)
         try:
             run_arguments = {
                 "make": policy_maker(client),
-                "facts": {"language": client.facts},
+                "run_config": {"language": client.run_config},
                 "stop": client.stop,
                 "workers": LANGUAGE_WORKERS if workers is None else workers,
             }
@@ -212,12 +214,12 @@ def show_dry_run(plans: "Iterable[tuple[MatchPlan, Path]]", llm_options: LlmOpti
     from collab_overcooked.evaluation.dry_run import dry_run_card
     from collab_overcooked.policies.llm.budget import parse_budget, parse_prices
     from collab_overcooked.policies.llm.client import check_positive
-    from collab_overcooked.policies.llm.unusable import Fuse
+    from collab_overcooked.policies.llm.unusable import UnusableLimit
     from collab_overcooked.runner.records import RECORDS, read_packed
 
     numbers = ("rate", "timeout", "give_up", "local_threads")
     check_positive(**{name: getattr(llm_options, name) for name in numbers})
-    Fuse(llm_options.max_unusable or 0)
+    UnusableLimit(llm_options.max_unusable or 0)
     speaking = [(plan, folder) for plan, folder in plans if plan.has_language_models()]
     if not speaking:
         refuse_llm_options(llm_options)

@@ -19,10 +19,10 @@ from collab_overcooked.reporting.record_scoring import RecordScoring
 from collab_overcooked.reporting.scorecard import Scorecard
 
 
-def _scoring_kinds() -> tuple[list[type], list[type]]:
-    """Return the scoring options of all suites, and those of logs of the originals."""
+def _scoring_kinds() -> list[type]:
+    """Return the scoring options of all suites."""
     suites = [registry.load_suite_options(name) for name in (*registry.first_suites(), *registry.COMMON_SUITES)]
-    return [RecordScoring, *(suite.scoring for suite in suites), SettingOptions], [suite.logs for suite in suites]
+    return [RecordScoring, *(suite.scoring for suite in suites), SettingOptions]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,8 +32,7 @@ class SettingOptions:
     settings: list[str] | None = option(None, "Scoring options by name.", flag="--set", metavar=PAIRS)
 
 
-_kinds, _logs = _scoring_kinds()
-ScoringOptions, LogOptions = merge_options("ScoringOptions", _kinds), merge_options("LogOptions", [*_kinds, *_logs])
+ScoringOptions = merge_options("ScoringOptions", _scoring_kinds())
 
 
 def given_options(scoring: Any) -> dict[str, Any]:
@@ -99,14 +98,14 @@ FurtherOptions = as_options(FurtherOptions)  # type: ignore[misc]
 
 
 def score(
-    *paths: Annotated[Path, Parameter(required=True, help="Run folders, record files, or logs of the original.")],
+    *paths: Annotated[Path, Parameter(required=True, help="Run folders or record files.")],
     form: Annotated[str, Parameter(name="--format", help="Output format: table, markdown, csv or json.")] = "table",
     metrics: Annotated[list[str] | None, several("Metrics to add, as printed by 'list metrics'.")] = None,
     further: FurtherOptions = FurtherOptions(),
-    scoring: LogOptions = LogOptions(),  # type: ignore[valid-type]
+    scoring: ScoringOptions = ScoringOptions(),  # type: ignore[valid-type]
     show: ShowOptions = ShowOptions(),
 ) -> int:
-    """Score records, or logs of the original implementation, with optional alternative definitions."""
+    """Score records, with optional alternative definitions."""
     from collab_overcooked.reporting import scorecard
     from collab_overcooked.reporting.results import score_paths
     from collab_overcooked.reporting.run_comparison import compare_runs

@@ -51,7 +51,7 @@ class Event(Struct, kw_only=True, omit_defaults=True, gc=False):
 
     @property
     def signature(self) -> str:
-        """``"EVENT LABEL FLAGS"`` with the names of true fields, for the patterns of lessons and of endings."""
+        """``"EVENT LABEL FLAGS"`` with the names of true fields, for the patterns of tutorials and of endings."""
         flags = [name for name in self.__struct_fields__ if getattr(self, name) is True]
         return " ".join([self.event, self.label, *flags])
 

@@ -13,7 +13,7 @@ from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
 from collab_overcooked.envs.api import SequentialGame, is_sequential
 from collab_overcooked.envs.parallel import ParallelEnv
-from collab_overcooked.envs.shells import RESET_FIRST
+from collab_overcooked.envs.wrappers import RESET_FIRST
 
 
 class SequentialEnv(AECEnv):

@@ -212,22 +212,22 @@ class TextGame(Protocol[StateT_contra]):
     Attributes:
         has_duration: Whether steps differ in length, so that ``clock`` does not count them.
         language: Name of the lexicon that texts use by default; ``PLAIN`` for none.
-        lesson: Steps of a guided first round: the name of a text on pages, a regular expression for the event that
+        tutorial: Steps of a guided first round: the name of a text on pages, a regular expression for the event that
             completes the step, its ``signature`` after ``"team: "`` if it is a teammate's, and one for the places
             that the page marks on the board, see ``render.model.BoardCell.names``, empty if it marks none.
     """
 
     has_duration: bool = False
     language: str = PLAIN
-    lesson: tuple[tuple[str, str, str], ...] = ()
+    tutorial: tuple[tuple[str, str, str], ...] = ()
 
     @property
     def display_names(self) -> tuple[str, ...]:
         """Names of the seats in texts."""
 
     def tutorial_for(self, seat: int) -> tuple[tuple[str, str, str], ...]:
-        """Return the steps of ``lesson`` that a seat can complete."""
-        return self.lesson
+        """Return the steps of ``tutorial`` that a seat can complete."""
+        return self.tutorial
 
     def names(self) -> list[str]:
         """Return the names of all objects that texts can mention; a lexicon must translate them."""

@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike
 from collab_overcooked.envs.api import BoundBatch, FullGame, Snapshot, clone, restore, rows, shaped_rewards
 from collab_overcooked.envs.critic_state import CriticState
 from collab_overcooked.envs.event_rewards import EventReward
-from collab_overcooked.envs.shells import (
+from collab_overcooked.envs.threads import Step, Threads
+from collab_overcooked.envs.wrappers import (
     RESET_FIRST,
     agent_names,
     check_layout_weights,
@@ -27,9 +28,8 @@ from collab_overcooked.envs.shells import (
     check_shaping,
     draw,
     parse_action,
-    shell_text,
+    wrapper_text,
 )
-from collab_overcooked.envs.threads import Step, Threads
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.kernels.arrays import copy_actions
@@ -120,7 +120,7 @@ class BatchEnv:
 
     def __repr__(self) -> str:
         extent = f"{self.num_envs} environments of {', '.join(self.possible_agents)}"
-        return shell_text(type(self).__name__, self.game, extent, max_cycles=self.max_cycles)
+        return wrapper_text(type(self).__name__, self.game, extent, max_cycles=self.max_cycles)
 
     def __getstate__(self) -> dict[str, Any]:
         """Drop threads and bound kernels, which depend on the arrays' memory addresses."""

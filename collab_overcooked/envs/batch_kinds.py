@@ -64,8 +64,8 @@ def make_wrapped(gym_id: str, num_envs: int, mode: str, options: Mapping[str, An
 
 def make_batch(game: Game, num_envs: int, kind: str, options: Mapping[str, Any]) -> Any:
     """Create a batch of a kind returned by ``parse_kind``."""
-    shell = {name: value for name, value in options.items() if name in ("autoreset_mode", "device", "render_mode")}
-    of_batch: dict[str, Any] = {name: value for name, value in options.items() if name not in shell}
+    wrapper = {name: value for name, value in options.items() if name in ("autoreset_mode", "device", "render_mode")}
+    of_batch: dict[str, Any] = {name: value for name, value in options.items() if name not in wrapper}
     maker: Any = BatchEnv
     if of_batch.get("partners") is None:
         of_batch.pop("partners", None)
@@ -75,8 +75,8 @@ def make_batch(game: Game, num_envs: int, kind: str, options: Mapping[str, Any])
     if kind == "native":
         return batch
     if kind == "torchrl":
-        return _torchrl_class()(batch, states="state" in options, **shell)
-    return VectorEnv(batch, **shell) if kind == "gymnasium" else _sb3_class()(batch, **shell)
+        return _torchrl_class()(batch, states="state" in options, **wrapper)
+    return VectorEnv(batch, **wrapper) if kind == "gymnasium" else _sb3_class()(batch, **wrapper)
 
 
 def _sb3_class() -> Any:

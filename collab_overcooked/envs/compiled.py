@@ -17,7 +17,7 @@ from collab_overcooked.envs.scene_codec import Part, believed, group, limited, r
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.io.checks import near_matches, parse_text, quote_value
 from collab_overcooked.io.config import Config
-from collab_overcooked.io.schema import Form, check_same, read
+from collab_overcooked.io.schema import Parser, check_same, read
 from collab_overcooked.kernels.arrays import allocate, as_bytes, clear_rows
 from collab_overcooked.kernels.batch_kernels import BatchKernels
 from collab_overcooked.kernels.bound import RowsKernel, bind, bind_all
@@ -99,7 +99,7 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the declarations of scenes and options, whose functions cannot be pickled."""
-        return {name: value for name, value in vars(self).items() if name not in ("_scene", "_forms", "_initial")}
+        return {name: value for name, value in vars(self).items() if name not in ("_scene", "_parsers", "_initial")}
 
     def __setstate__(self, values: dict[str, Any]) -> None:
         """Freeze the tables again after unpickling, which forgets it."""
@@ -144,13 +144,13 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
         """Declare what scenes say, in its order; every game has ``limit`` and ``chance``."""
         raise NotImplementedError
 
-    def reset_forms(self) -> dict[str, Form]:
-        """Return the form of each option of ``reset``; ``state`` has that of a scene, with every key of ``scene``."""
-        return {"state": self._scene.form}
+    def reset_parsers(self) -> dict[str, Parser]:
+        """Return the parser of each option of ``reset``; ``state`` has that of a scene, with every key of ``scene``."""
+        return {"state": self._scene.parser}
 
     @functools.cached_property
-    def _forms(self) -> dict[str, Form]:
-        return self.reset_forms()
+    def _parsers(self) -> dict[str, Parser]:
+        return self.reset_parsers()
 
     def _choose(self, state: StateT, which: np.ndarray, options: Mapping[str, Any]) -> None:
         """Write what options of a reset choose into the cleared state, for the kernels to go on from."""
@@ -402,7 +402,7 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
             state: Batch to change, its generators seeded.
             out: Written.
             which: bool (B,).
-            options: Some of ``reset_forms``; all games have ``state``, a scene to start from. None counts as left out.
+            options: Some of ``reset_parsers``; all games have ``state``, the scene to start from. None: left out.
             max_cycles: Step limit instead of the game's own.
 
         Raises:
@@ -453,7 +453,7 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
     def state_of(self, scene: Mapping[str, Any]) -> Any:
         """Return a batch of one with a scene, or a seat's part of one; everything else is as after a reset."""
         state, out = self.alloc(1)
-        checked = read(self._forms["state"], scene, "state")
+        checked = read(self._parsers["state"], scene, "state")
         out.fresh[:] = True
         self._bind_start(state, out)({"state": checked}, 0)
         self._write_scene(state, 0, checked)
@@ -462,12 +462,12 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
     def _read_options(self, options: object) -> dict[str, Any]:
         if not isinstance(options, Mapping):
             raise ValueError(f"options of reset must be a mapping, not {quote_value(options)}")
-        forms = self._forms
+        parsers = self._parsers
         for key in options:
-            if key not in forms and (key, options[key]) != PETTINGZOO_PROBE:
-                raise ValueError(near_matches("reset option", key, forms))
-        chosen = {key: options[key] for key in forms if options.get(key) is not None}
-        return {key: read(forms[key], value, key) for key, value in chosen.items()}
+            if key not in parsers and (key, options[key]) != PETTINGZOO_PROBE:
+                raise ValueError(near_matches("reset option", key, parsers))
+        chosen = {key: options[key] for key in parsers if options.get(key) is not None}
+        return {key: read(parsers[key], value, key) for key, value in chosen.items()}
 
     def seen(self, state: StateT, i: int, seat: int) -> Any:
         """Return a seat's knowledge of environment ``i``; see ``TextGame``."""

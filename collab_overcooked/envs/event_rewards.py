@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from collab_overcooked.envs.api import FullGame, Out
-from collab_overcooked.envs.shells import agent_names
+from collab_overcooked.envs.wrappers import agent_names
 from collab_overcooked.io.checks import OptionError, near_matches
 from collab_overcooked.io.schema import SchemaError, number
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.batch import Array, BatchEnv, Infos, ResetOptions, by_agent, flat
-from collab_overcooked.envs.shells import check_render_mode, shell_metadata, shell_text
+from collab_overcooked.envs.wrappers import check_render_mode, wrapper_metadata, wrapper_text
 from collab_overcooked.io.checks import near_matches, quote_value
 
 
@@ -54,7 +54,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         self.state_space = self.batch.state_space
         self.autoreset_mode = check_autoreset_mode(autoreset_mode)
         self.render_mode = check_render_mode(render_mode)
-        self.metadata = {**shell_metadata(batch.game), "autoreset_mode": self.autoreset_mode, "rows": "agents"}
+        self.metadata = {**wrapper_metadata(batch.game), "autoreset_mode": self.autoreset_mode, "rows": "agents"}
         self.num_envs = self.batch.num_envs * self.batch.n_agents
         self.single_observation_space = self.batch.single_observation_space
         self.single_action_space = self.batch.single_action_space
@@ -63,7 +63,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
     def __repr__(self) -> str:
         mode = None if self.autoreset_mode is AutoresetMode.NEXT_STEP else self.autoreset_mode.name
-        return shell_text(
+        return wrapper_text(
             type(self).__name__,
             self.batch.game,
             f"{self.num_envs} rows, {self.batch.num_envs} environments of {', '.join(self.batch.possible_agents)}",
@@ -227,12 +227,12 @@ class CentralControlEnv(gymnasium.Env[Array, Array]):
     def __init__(self, game: FullGame, render_mode: str | None = None, max_cycles: int | None = None) -> None:
         self.batch = BatchEnv(game, 1, max_cycles=max_cycles)
         self.render_mode = check_render_mode(render_mode)
-        self.metadata = {**shell_metadata(game), "rows": "environments"}  # of vector environments of it
+        self.metadata = {**wrapper_metadata(game), "rows": "environments"}  # of vector environments of it
         self.observation_space = batch_space(self.batch.single_observation_space, game.n_agents)
         self.action_space = gymnasium.spaces.MultiDiscrete([game.n_actions] * game.n_agents)
 
     def __repr__(self) -> str:
-        return shell_text(
+        return wrapper_text(
             type(self).__name__,
             self.batch.game,
             ", ".join(self.batch.possible_agents),

@@ -12,7 +12,7 @@ import numpy as np
 from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.io.checks import near_matches
-from collab_overcooked.io.schema import Form, list_of, one_of
+from collab_overcooked.io.schema import Parser, list_of, one_of
 from collab_overcooked.kernels.events import NOTHING
 from collab_overcooked.kernels.mersenne import choose_again
 from collab_overcooked.kernels.orders import FORCED_SLOTS
@@ -70,9 +70,9 @@ class OrderGame(CompiledGame):
         numbers = [self.orderable().index(name) for name in options.get("orders", ())]
         state.forced[which, : len(numbers)] = numbers
 
-    def reset_forms(self) -> dict[str, Form]:
+    def reset_parsers(self) -> dict[str, Parser]:
         order = one_of(self.orderable(), "order")
-        return {"orders": list_of(order, 1, FORCED_SLOTS, "orders"), **super().reset_forms()}
+        return {"orders": list_of(order, 1, FORCED_SLOTS, "orders"), **super().reset_parsers()}
 
     def sample_belief(self, state: Any, seat: int, rng: np.random.Generator) -> None:
         """Forget all future orders, forced or drawn, in every environment; agents do not know them."""

@@ -13,7 +13,7 @@ from pettingzoo import ParallelEnv as PettingZooParallelEnv
 from collab_overcooked.envs.api import BoundBatch, FullGame, Snapshot, clone, restore, shaped_rewards
 from collab_overcooked.envs.critic_state import CriticState
 from collab_overcooked.envs.event_rewards import EventReward
-from collab_overcooked.envs.shells import (
+from collab_overcooked.envs.wrappers import (
     RESET_FIRST,
     agent_names,
     check_max_cycles,
@@ -21,8 +21,8 @@ from collab_overcooked.envs.shells import (
     check_shaping,
     draw,
     parse_action,
-    shell_metadata,
-    shell_text,
+    wrapper_metadata,
+    wrapper_text,
 )
 from collab_overcooked.io.checks import near_matches, parse_integer, parse_text, quote_value
 from collab_overcooked.kernels.rng import seed_states
@@ -62,7 +62,7 @@ class ParallelEnv(PettingZooParallelEnv):
         self.mask_in = mask_in
         self._observation_name = {"obs": "observation", "rllib": "observations"}.get(mask_in)  # None: not in a dict
         self.text_info = text_info
-        self.metadata = {**shell_metadata(game), "is_parallelizable": True}
+        self.metadata = {**wrapper_metadata(game), "is_parallelizable": True}
         self.possible_agents = agent_names(game)
         self.agents: list[str] = []
         limit = check_max_cycles(max_cycles)
@@ -92,7 +92,7 @@ class ParallelEnv(PettingZooParallelEnv):
         return {name: value for name, value in self.__dict__.items() if name not in left_out} | {"_bound": None}
 
     def __repr__(self) -> str:
-        return shell_text(
+        return wrapper_text(
             type(self).__name__,
             self.game,
             ", ".join(self.possible_agents),

@@ -10,7 +10,7 @@ import numpy as np
 from stable_baselines3.common.vec_env import VecEnv
 
 from collab_overcooked.envs.batch import Array, BatchEnv, by_agent, flat
-from collab_overcooked.envs.shells import check_render_mode, shell_metadata, shell_text
+from collab_overcooked.envs.wrappers import check_render_mode, wrapper_metadata, wrapper_text
 from collab_overcooked.kernels.rng import derive_seeds
 
 Indices = int | Iterable[int] | None
@@ -37,12 +37,12 @@ class SB3VecEnv(VecEnv):
         self.state_space = batch.state_space
         rows = batch.num_envs * batch.n_agents
         super().__init__(rows, batch.single_observation_space, batch.single_action_space)
-        self.metadata = shell_metadata(batch.game)
+        self.metadata = wrapper_metadata(batch.game)
         self._returns, self._lengths = np.zeros(rows), np.zeros(rows, np.int64)  # of the running episodes
         self._started = time.time()
 
     def __repr__(self) -> str:
-        return shell_text(
+        return wrapper_text(
             type(self).__name__,
             self.batch.game,
             f"{self.num_envs} rows, {self.batch.num_envs} environments of {', '.join(self.batch.possible_agents)}",

@@ -1,4 +1,4 @@
-"""Scenes of a state, declared once: the form, the encoder and the decoder of each key follow from its declaration.
+"""Scenes of a state, declared once: the parser, the encoder and the decoder of each key follow from its declaration.
 
     {
         "timestep": column("clock", Clock.T, integers(0, 400)),
@@ -21,7 +21,7 @@ import numpy as np
 from collab_overcooked.envs.api import State
 from collab_overcooked.io import schema
 from collab_overcooked.io.config import MAX_OPTION
-from collab_overcooked.io.schema import Form
+from collab_overcooked.io.schema import Parser
 from collab_overcooked.kernels.events import NOTHING
 from collab_overcooked.kernels.orders import FORCED_SLOTS, Queue
 from collab_overcooked.kernels.rng import rng_from_dict, rng_to_dict
@@ -35,10 +35,10 @@ Belief = Callable[["Part", Any, np.random.Generator], Any]  # of a part and its 
 class Codec(NamedTuple):
     """A value as scenes write it, and the number or the list of numbers that arrays hold for it."""
 
-    form: Form
+    parser: Parser
     decode: Callable[[Any], Any]
     encode: Callable[[Any], Any]
-    draw: Draw | None = None  # Returns any value of the form
+    draw: Draw | None = None  # Returns any value that the parser accepts
 
 
 class Rows(dict[str, Any]):
@@ -70,12 +70,12 @@ def _leave(rows: Rows, value: object) -> None:
 class Part(NamedTuple):
     """A part of a scene."""
 
-    form: Form  # What it may say
+    parser: Parser  # What it may say
     read: Callable[[Rows], Any]  # Returns it from rows of lists
     # Writes it into rows of arrays; does nothing for what follows from the other parts
     write: Callable[[Rows, Any], None] = _leave
     derived: bool = False  # Whether it is left out, and not written by groups, as long as no kernel may run
-    draw: Draw | None = None  # Returns any value of the form
+    draw: Draw | None = None  # Returns any value that the parser accepts
     known_to: Collection[int] | Callable[[int], bool] | None = None  # Seats, or a rule of them; None for all
     belief: Belief | None = None  # Returns what a seat that may not know it takes for possible
     secrets: Mapping[Any, Part] = MappingProxyType({})  # Parts of it by key that not all seats know in full
@@ -97,18 +97,18 @@ def read_scene(scene: Part, state: State, i: int, derived: bool) -> dict[str, An
 
 
 def write_scene(scene: Part, state: State, i: int, values: object) -> None:
-    """Write values of the scene's form into environment ``i``; keys left out keep what is there."""
+    """Write values that the scene's parser returned into environment ``i``; keys left out keep what is there."""
     scene.write(Rows(lambda name: getattr(state, name)[i], True), values)
 
 
 def uniform(part: Part, value: object, rng: np.random.Generator) -> Any:
-    """Believe that a part is anything that its form allows, with equal probability.
+    """Believe that a part is anything that its parser accepts, with equal probability.
 
     Raises:
-        TypeError: The form of a part does not say how it is drawn.
+        TypeError: The parser of a part does not say how it is drawn.
     """
     if part.draw is None:
-        raise TypeError("a part whose form does not say how it is drawn needs a belief of its own")
+        raise TypeError("a part whose parser does not say how it is drawn needs a belief of its own")
     return part.draw(rng)
 
 
@@ -131,7 +131,7 @@ def limited(part: Part, value: Any, seat: int) -> Any:
 def believed(part: Part, value: Any, seat: int, rng: np.random.Generator, name: str, redraws: bool = False) -> Any:
     """Return a value of a part with beliefs of all that a seat may not know.
 
-    With ``redraws``, what can be drawn by its form is, whatever is believed, unless it is ``kept``.
+    With ``redraws``, what can be drawn by its parser is, whatever is believed, unless it is ``kept``.
 
     Raises:
         ValueError: A hidden part declares no belief.
@@ -170,10 +170,10 @@ BOOLEAN = Codec(schema.boolean_or_bit, bool, int, _one_of((False, True)))
 
 def vector(entries: Sequence[Codec], what: str) -> Codec:
     """Code lists with one value for each codec."""
-    form = schema.tuple_of([entry.form for entry in entries], what)
+    parser = schema.tuple_of([entry.parser for entry in entries], what)
     draw = _each([entry.draw for entry in entries])
     if all(entry.decode is _same for entry in entries):
-        return Codec(form, _same, _same, draw)
+        return Codec(parser, _same, _same, draw)
 
     def decode(row: Sequence[int]) -> list[Any]:
         return [entry.decode(code) for entry, code in zip(entries, row, strict=True)]
@@ -181,7 +181,7 @@ def vector(entries: Sequence[Codec], what: str) -> Codec:
     def encode(values: Sequence[Any]) -> list[int]:
         return [entry.encode(value) for entry, value in zip(entries, values, strict=True)]
 
-    return Codec(form, decode, encode, draw)
+    return Codec(parser, decode, encode, draw)
 
 
 def names_of(names: Sequence[Any], what: str, allowed: Sequence[Any] | None = None) -> Codec:
@@ -200,7 +200,7 @@ def members_of(kind: type[IntEnum], what: str, lower: bool = True) -> Codec:
 def optional(codec: Codec, nothing: Any = NOTHING) -> Codec:
     """Code None as ``nothing``, and all else by a codec."""
     return Codec(
-        schema.optional(codec.form),
+        schema.optional(codec.parser),
         lambda code: None if code == nothing else codec.decode(code),
         lambda value: nothing if value is None else codec.encode(value),
         codec.draw and (lambda rng: codec.draw(rng) if rng.integers(2) else None),  # type: ignore[misc]
@@ -221,7 +221,7 @@ def counts(names: Sequence[str], most: int, what: str, allowed: Sequence[str] | 
 def sequence(item: Codec, slots: int, what: str, least: int = 0) -> Codec:
     """Code lists of up to ``slots`` values, padded with ``NOTHING``."""
     return Codec(
-        schema.list_of(item.form, least, slots, what),
+        schema.list_of(item.parser, least, slots, what),
         lambda row: [item.decode(code) for code in row if code != NOTHING],
         lambda values: [*map(item.encode, values), *[NOTHING] * (slots - len(values))],
         item.draw and (lambda rng: [item.draw(rng) for _ in range(rng.integers(least, slots, endpoint=True))]),  # type: ignore[misc]
@@ -234,7 +234,7 @@ def column(array: str, index: int | slice, codec: Codec, **knowledge: Any) -> Pa
     def write(rows: Rows, value: object) -> None:
         rows[array][index] = codec.encode(value)
 
-    return Part(codec.form, lambda rows: codec.decode(rows[array][index]), write, draw=codec.draw, **knowledge)
+    return Part(codec.parser, lambda rows: codec.decode(rows[array][index]), write, draw=codec.draw, **knowledge)
 
 
 def span(array: str, index: int, least: int, most: int, **knowledge: Any) -> Part:
@@ -269,7 +269,7 @@ def group(parts: Mapping[str, Part], required: Sequence[str] = ()) -> Part:
 
     draws = _each([part.draw for part in parts.values()])
     return Part(
-        schema.record({key: part.form for key, part in parts.items()}, required),
+        schema.record({key: part.parser for key, part in parts.items()}, required),
         read,
         write,
         draw=draws and (lambda rng: dict(zip(parts, draws(rng), strict=True))),
@@ -296,9 +296,9 @@ def listing(parts: Sequence[Part], what: str) -> Part:
         for part, entry in zip(parts, value, strict=True):
             part.write(rows, entry)
 
-    form, draw = schema.tuple_of([part.form for part in parts], what), _each([part.draw for part in parts])
+    parser, draw = schema.tuple_of([part.parser for part in parts], what), _each([part.draw for part in parts])
     secrets = _secrets(dict(enumerate(parts)))
-    return Part(form, lambda rows: [part.read(rows) for part in parts], write, draw=draw, secrets=secrets)
+    return Part(parser, lambda rows: [part.read(rows) for part in parts], write, draw=draw, secrets=secrets)
 
 
 def entries(parts: Mapping[str, Part]) -> Part:
@@ -308,7 +308,7 @@ def entries(parts: Mapping[str, Part]) -> Part:
 
 def by_name(names: Sequence[str], part: Part, what: str) -> Part:
     """Declare a mapping from names to the entries of the arrays that a part names."""
-    return entries(dict.fromkeys(names, part))._replace(form=schema.mapping_of(part.form, names, what))
+    return entries(dict.fromkeys(names, part))._replace(parser=schema.mapping_of(part.parser, names, what))
 
 
 def bits(array: str, index: int, names: Sequence[str], what: str) -> Part:
@@ -330,15 +330,15 @@ def read_only(part: Part, derived: bool = False) -> Part:
     return part._replace(write=_leave, derived=derived)
 
 
-def constant(form: Form, value: object) -> Part:
+def constant(parser: Parser, value: object) -> Part:
     """Declare what is the same in all scenes."""
-    return Part(form, lambda rows: value)
+    return Part(parser, lambda rows: value)
 
 
 def rng_state(max_draws: int = 2**31 - 1) -> Part:
     """Declare the state of the random generator, which no seat knows; searches seed their copies anew."""
-    form = {"seed": schema.integer(0, 2**64 - 1), "draws": schema.integer(0, max_draws)}
-    return row("rng", Codec(schema.record(form, tuple(form)), rng_to_dict, rng_from_dict), known_to=(), belief=kept)
+    parser = {"seed": schema.integer(0, 2**64 - 1), "draws": schema.integer(0, max_draws)}
+    return row("rng", Codec(schema.record(parser, tuple(parser)), rng_to_dict, rng_from_dict), known_to=(), belief=kept)
 
 
 def clock(array: str, **indices: int) -> dict[str, Part]:
@@ -349,7 +349,7 @@ def clock(array: str, **indices: int) -> dict[str, Part]:
 
 def open_orders(orders: Codec, remaining: Codec, slots: int, in_use: int, required: Sequence[str] = ("name",)) -> Part:
     """Declare a queue of orders, see ``kernels.orders``; ``in_use`` is the column of the clock for its length."""
-    order = schema.record({"name": orders.form, "remaining": remaining.form}, required)
+    order = schema.record({"name": orders.parser, "remaining": remaining.parser}, required)
 
     def read(rows: Rows) -> list[dict[str, Any]]:
         queue = rows["orders"][: rows["clock"][in_use]]

@@ -31,7 +31,7 @@ class SeatView:
         public_actions: Whether all seats see the actions of others in earlier steps.
         role: Role of the seat in the team, empty if all seats are alike.
         recipe: Recipe of the current order, None if the seat does not know it or the text contains it anyway.
-        awaited: Everything that a seat may wait for, in a form that can be compared; None where the game does not say.
+        wait_until_changed: Value that differs once anything has changed that a seat waits for; None if there is none.
     """
 
     public_refusals = False
@@ -41,7 +41,7 @@ class SeatView:
     public_actions = False
     role = ""
     recipe: str | None = None
-    awaited: Hashable | None = None
+    wait_until_changed: Hashable | None = None
 
     def __init__(self, game: Any, state: State, seat: int) -> None:
         self._game, self._seat = game, seat
@@ -125,7 +125,7 @@ class SeatView:
         return [self._say(order if isinstance(order, str) else order["name"]) for order in self.scene.get("orders", ())]
 
     @property
-    def aim(self) -> str:
+    def objective(self) -> str:
         """Goal of this episode and points for reaching it, as a few sentences for people."""
         return ""
 
@@ -203,8 +203,8 @@ class SeatView:
         """Return the label of an event with the names that the seat knows by now."""
         return self._say(label)
 
-    def deed(self, label: str) -> str:
-        """Return the label of one of the seat's own events in the words of its actions."""
+    def own_event_label(self, label: str) -> str:
+        """Return the label of an event of the seat itself, spelled as the action that caused it."""
         return self._say(label)
 
     @property

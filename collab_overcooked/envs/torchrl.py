@@ -11,7 +11,7 @@ from torchrl.data import Bounded, Categorical, Composite, Unbounded
 from torchrl.envs import EnvBase
 
 from collab_overcooked.envs.batch import BatchEnv, Infos, ResetOptions
-from collab_overcooked.envs.shells import check_render_mode, shell_text
+from collab_overcooked.envs.wrappers import check_render_mode, wrapper_text
 
 GROUP = "agents"
 
@@ -77,7 +77,7 @@ class TorchRLEnv(EnvBase):
 
     def __repr__(self) -> str:
         extent = f"{self.batch.num_envs} environments of {', '.join(self.batch.possible_agents)}"
-        return shell_text(
+        return wrapper_text(
             type(self).__name__, self.batch.game, extent, max_cycles=self.batch.max_cycles, render_mode=self.render_mode
         )
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec import field as column
 
 from collab_overcooked.core.record import EpisodeRecord
-from collab_overcooked.envs.shells import split_options
+from collab_overcooked.envs.wrappers import split_options
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.options import list_of_names
@@ -27,9 +27,9 @@ from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.runner.env_variants import Variant, changed_options, variant_of
 from collab_overcooked.runner.episode import derive_seed
 from collab_overcooked.runner.match import Match, cached_env, plugins_of
-from collab_overcooked.runner.play import Job, check_episodes
 from collab_overcooked.runner.records import CONFIG, JsonlFormat
 from collab_overcooked.runner.run import Run
+from collab_overcooked.runner.run_plans import Job, check_episodes
 from collab_overcooked.runner.teams import MakePolicy, make_team
 from collab_overcooked.runner.workers import read_workers, run_jobs
 

@@ -32,7 +32,7 @@ from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.runner.env_variants import effective_options
 from collab_overcooked.runner.episode import Started
 from collab_overcooked.runner.match import cached_env
-from collab_overcooked.runner.play import MAX_EPISODES
+from collab_overcooked.runner.run_plans import MAX_EPISODES
 
 FOLDER = "pools"
 SPLITS = ("train", "validation", "test")

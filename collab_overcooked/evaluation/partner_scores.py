@@ -23,9 +23,9 @@ from collab_overcooked.policies.policy_file import Family, PolicyFile, read_poli
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.runner.episode import derive_seed
 from collab_overcooked.runner.match import Match, plugins_of
-from collab_overcooked.runner.play import Job, check_episodes
 from collab_overcooked.runner.records import JsonlFormat
 from collab_overcooked.runner.run import Run
+from collab_overcooked.runner.run_plans import Job, check_episodes
 from collab_overcooked.runner.teams import MakePolicy
 from collab_overcooked.runner.workers import read_workers, run_jobs
 

@@ -10,8 +10,8 @@ from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.metrics.registry import measure_numbers, tabulated
 from collab_overcooked.reporting.result_table import ResultTable, table_of_mappings
 from collab_overcooked.runner.match import MatchPlan
-from collab_overcooked.runner.play import Progress, play
 from collab_overcooked.runner.records import PackedRecords
+from collab_overcooked.runner.run_plans import Progress, run_plans
 from collab_overcooked.runner.teams import MakePolicy, team_text
 
 
@@ -43,7 +43,7 @@ def evaluate(
     *,
     workers: int | str | None = None,
     make: MakePolicy | None = None,
-    facts: Mapping[str, Any] | None = None,
+    run_config: Mapping[str, Any] | None = None,
     stop: Callable[[], None] | None = None,
     progress: Progress | None = None,
     **plan_options: Any,
@@ -59,7 +59,7 @@ def evaluate(
         workers: See ``workers.read_workers``; the number of processor cores if None.
         make: Turns policy texts into policies, for policies outside the registry or that share something. The workers
             are threads of this process then, 1 if ``workers`` is None.
-        facts: What else must be equal for a run to be continued, fit for JSON.
+        run_config: JSON values that must be equal for a run to be continued, besides those of its plan.
         stop: Called when playing ends early, so that policies in other threads need not be waited for.
         progress: Called after every episode.
         **plan_options: ``seed``, ``options`` (of the environment), ``limits`` and options of the suite, if the plan is
@@ -78,5 +78,7 @@ def evaluate(
     elif plan_options:
         raise ValueError(f"{next(iter(plan_options))}: options of a suite belong to its plan, which is made already")
     folder = None if out is None else Path(out)
-    played = play([(plan, folder)], folder, workers=workers, make=make, facts=facts, stop=stop, progress=progress)
+    played = run_plans(
+        [(plan, folder)], folder, workers=workers, make=make, run_config=run_config, stop=stop, progress=progress
+    )
     return Episodes(played[0])

@@ -20,7 +20,6 @@ class SuiteOptions:
 
     play: type = EpisodeOptions  # Options beyond team, seed, options of the environment and limits
     scoring: type = NoOptions  # How metrics are counted
-    logs: type = NoOptions  # Information that log files of the original game lack
     show: tuple[str, ...] = ()  # Which of ``more`` and ``by_task`` make a difference to its tables
 
 

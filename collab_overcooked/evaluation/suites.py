@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar
 
 from collab_overcooked import registry
 from collab_overcooked.core.record import EpisodeRecord
-from collab_overcooked.envs.shells import check_max_cycles, split_options
+from collab_overcooked.envs.wrappers import check_max_cycles, split_options
 from collab_overcooked.evaluation.benchmark import Benchmark, ComparisonBudget, Reference, Setting, Summary, only
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.options import make_options
@@ -26,7 +25,7 @@ from collab_overcooked.reporting.scorecard import Chart, Scorecard
 from collab_overcooked.runner.env_variants import by_variant, setting_names, variant_of
 from collab_overcooked.runner.episode import EpisodeLogger, Limits, episode_seed
 from collab_overcooked.runner.match import Match, MatchPlan
-from collab_overcooked.runner.play import check_episodes
+from collab_overcooked.runner.run_plans import check_episodes
 from collab_overcooked.runner.teams import SEAT, SWAPPED, parse_seats, read_team, specs_as_given, team_text
 
 FILES = (".yaml", ".yml")
@@ -45,16 +44,6 @@ class Listing:
         """Describe a thing by its name or file; None if it is no such thing or has no description."""
         known = self.describe is not None and (name.endswith(self.endings) or name in self.names(options))
         return self.describe(name, options) if known and self.describe else None
-
-
-@dataclass(frozen=True)
-class LogFormat:
-    """Log files of an original game."""
-
-    find: Callable[[Path], list[Path]]  # Those at a path; none if it holds records
-    # Scores logs together: files, scoring and log options, and a function that is called with messages. Raises
-    # ValueError for a damaged file, naming it.
-    score: Callable[[Sequence[Path], Any, Any], Scorecard]
 
 
 Metric = str | Callable[[Any], float | None]
@@ -162,7 +151,6 @@ class Suite:
     data_columns: ClassVar[tuple[Column, ...]] = ()  # Of files behind title and setting, with the same ``value``
     table_title: ClassVar[str] = ""  # Heading of the table
     listed: ClassVar[Mapping[str, Listing]] = {}  # By plural
-    logs: ClassVar[LogFormat | None] = None  # Of the original game
     row_class: ClassVar[type[SettingRow]] = SettingRow
     # Option that says how often each match is played: ``"episodes"`` or ``"samples"`` with seeds of their own, or
     # ``"runs"`` of series of episodes, with the seeds ``seed``, ``seed + 1``, ..
@@ -213,20 +201,22 @@ class Suite:
             if asked.get(name) is not None:
                 parse_integer(name, asked[name], 1)
         seed, count = parse_integer("seed", seed, 0), asked[self.repeats]
-        kinds = tuple(replace(kind, limits=limits) for kind in self.matches(team, suite_options, options))
-        check_episodes(count * sum(kind.episodes for kind in kinds))
-        matches = tuple(self._repeated(kind, seed, k) for kind in kinds for k in range(count))
-        kinds = matches[::count]
-        return MatchPlan(suite=self.name, seed=seed, options=options, limits=limits, kinds=kinds, matches=matches)
+        templates = tuple(replace(template, limits=limits) for template in self.matches(team, suite_options, options))
+        check_episodes(count * sum(template.episodes for template in templates))
+        matches = tuple(self._repeated(template, seed, k) for template in templates for k in range(count))
+        templates = matches[::count]
+        return MatchPlan(
+            suite=self.name, seed=seed, options=options, limits=limits, templates=templates, matches=matches
+        )
 
-    def _repeated(self, kind: Match, seed: int, k: int) -> Match:
-        first = kind.first + k * kind.episodes
+    def _repeated(self, template: Match, seed: int, k: int) -> Match:
+        first = template.first + k * template.episodes
         if self.repeats == "runs":
-            return replace(kind, first=first, seed=seed + k)
-        return replace(kind, first=first, seed=episode_seed(seed, kind.seed_name, first))
+            return replace(template, first=first, seed=seed + k)
+        return replace(template, first=first, seed=episode_seed(seed, template.seed_name, first))
 
     def matches(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterable[Match]:
-        """Return the first match of each kind that a team plays: task, options and order of seats.
+        """Return the first match of each template that a team plays: task, options and order of seats.
 
         Args:
             team: ``seat=policy`` words.
@@ -435,6 +425,6 @@ def check_names(what: str, files: Iterable[str], name_of: Callable[[str], str]) 
 
 def load_checked(env_id: str, **options: Any) -> Any:
     """Return the game of some options."""
-    shell, game_options = split_options(options)
-    check_max_cycles(shell.get("max_cycles"))
+    wrapper, game_options = split_options(options)
+    check_max_cycles(wrapper.get("max_cycles"))
     return registry.load_game(env_id, **game_options)

@@ -20,15 +20,15 @@ import numpy as np
 
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import check_options, quote_value
-from collab_overcooked.io.schema import Form
+from collab_overcooked.io.schema import Parser
 
 MAX_DEPTH = 20  # of nested lists
 OBS_REASON = "Encoding of observations as arrays; neither the information in them nor the actions change."
 MAX_OPTION = 1_000_000  # of any integer option: kernels count in 32 bits, and memory grows with some options
 
 
-def _option(default: object, meaning: str, form: Form, **more: Any) -> Any:
-    return field(default=default, metadata={"meaning": meaning, "form": form, **more})
+def _option(default: object, meaning: str, parser: Parser, **more: Any) -> Any:
+    return field(default=default, metadata={"meaning": meaning, "parser": parser, **more})
 
 
 def choice(default: str | None, meaning: str, allowed: Sequence[str]) -> Any:
@@ -75,8 +75,8 @@ class Config:
             value = getattr(self, option.name)
             if value is not None or not (option.default is None or option.metadata.get("optional")):
                 names = option.metadata.get("allowed")
-                form = schema.one_of(names, option.name) if names else option.metadata["form"]
-                object.__setattr__(self, option.name, schema.read(form, value, option.name))
+                parser = schema.one_of(names, option.name) if names else option.metadata["parser"]
+                object.__setattr__(self, option.name, schema.read(parser, value, option.name))
 
     @classmethod
     def read(cls, values: Sequence[Any], options: Mapping[str, Any]) -> Self:

@@ -17,7 +17,7 @@ from typing import Any
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import OptionError, near_matches, quote_value
 from collab_overcooked.io.files import MAX_DOCUMENT, read_shipped, read_text
-from collab_overcooked.io.schema import MAX_NUMBER, Form, SchemaError
+from collab_overcooked.io.schema import MAX_NUMBER, Parser, SchemaError
 from collab_overcooked.io.yaml_reader import MAX_DEPTH, LayoutError, Marks, read_yaml
 
 __all__ = ["Document", "LayoutError", "builtin_names", "load_file", "load_layout", "placed", "read_value"]
@@ -136,17 +136,17 @@ class Document(Mapping[str, Any]):
                 raise LayoutError(f"{where}: grid row {y} has {len(row)} cells, others {width}; {remedy}")
         return rows
 
-    def read(self, form: Form, *path: Any, default: object = MISSING) -> Any:
-        """Return a value as a form reads it.
+    def read(self, parser: Parser, *path: Any, default: object = MISSING) -> Any:
+        """Return a value as a parser reads it.
 
         Raises:
-            LayoutError: The form refuses the value.
+            LayoutError: The parser refuses the value.
         """
         value = self.at(*path)
         if value is None and default is not MISSING:
             return default
         try:
-            return form(value)
+            return parser(value)
         except SchemaError as error:
             raise self.refuse(f"be {error.allowed}", *path) from None
 

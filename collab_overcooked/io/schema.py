@@ -1,10 +1,10 @@
-"""Validation of values from outside: small forms, composed; errors name the field, the value and what is allowed.
+"""Validation of values from outside: small parsers, composed; errors name the field, the value and what is allowed.
 
     scene = record({"timestep": integer(0, 400), "cook": record({"holds": optional(one_of(ITEMS, "item"))})})
     read(scene, {"timestep": 5}, "state")
 
-A form takes a value and returns it in plain Python, or raises SchemaError, whatever the value is. Options, scenes,
-files of users, records and results are read by the same forms.
+A parser takes a value and returns it in plain Python, or raises SchemaError, whatever the value is. Options, scenes,
+files of users, records and results are read by the same parsers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.io.files import read_text
 
-Form = Callable[[Any], Any]
+Parser = Callable[[Any], Any]
 
 MAX_NUMBER = 10**9  # of numbers where no other limit is given; sums of many such are finite
 OPEN_END = 10**6  # limits from here on are not named where a value is below them
@@ -57,10 +57,10 @@ def refuse(value: object, allowed: str) -> SchemaError:
     return SchemaError(f"must be {allowed}, not {quote_value(value)}", allowed)
 
 
-def read(form: Form, value: object, place: str | int) -> Any:
-    """Return a value as a form reads it; errors say where it stands."""
+def read(parser: Parser, value: object, place: str | int) -> Any:
+    """Return a value as a parser reads it; errors say where it stands."""
     try:
-        return form(value)
+        return parser(value)
     except SchemaError as error:
         error.path.insert(0, place)
         raise
@@ -84,33 +84,33 @@ def parse_json(text: str | bytes) -> Any:
     return unchecked(value)
 
 
-def read_json(path: Path, form: Form, error: type[ValueError] = ValueError) -> Any:
-    """Read a JSON file whose value has a form; see ``files.open_file``.
+def read_json(path: Path, parser: Parser, error: type[ValueError] = ValueError) -> Any:
+    """Read a JSON file and check its value by a parser; see ``files.open_file``.
 
     Raises:
-        ValueError: Of class ``error``, if the file cannot be read or its value has another form.
+        ValueError: Of class ``error``, if the file cannot be read or the parser refuses its value.
     """
     text = read_text(path, error=error)
     try:
         value = parse_json(text)
-        form(value)
+        parser(value)
     except SchemaError as problem:
         raise error(f"{path}: {problem}") from None
     return value
 
 
-def json_line(value: object, form: Form, indent: int | None = None) -> bytes:
-    """Return a value as UTF-8 JSON that a reader with the same form accepts: one line, or a file if indented.
+def json_line(value: object, parser: Parser, indent: int | None = None) -> bytes:
+    """Return a value as UTF-8 JSON that the parser accepts: one line, or a file if indented.
 
     Raises:
-        SchemaError: The value has another form.
+        SchemaError: The parser refuses the value.
     """
     separators = (",", ": " if indent else ":")
     try:
         text = json.dumps(value, ensure_ascii=False, separators=separators, allow_nan=False, indent=indent)
     except (TypeError, ValueError, RecursionError) as error:
         raise SchemaError(f"cannot be written as JSON: {error}") from None
-    form(parse_json(text))
+    parser(parse_json(text))
     return text.encode() + b"\n"
 
 
@@ -184,27 +184,27 @@ def name(value: object) -> str:
     return text(value, 1_000)
 
 
-def integer(low: int | None = 0, high: int | None = MAX_NUMBER) -> Form:
+def integer(low: int | None = 0, high: int | None = MAX_NUMBER) -> Parser:
     """Allow integers from ``low`` to ``high``; None for no limit. Booleans are none."""
 
-    def form(value: Any) -> int:
+    def parser(value: Any) -> int:
         is_integer = type(value) is int or (isinstance(value, Integral) and type(value) is not bool)
         if not is_integer or (low is not None and value < low) or (high is not None and value > high):
             raise refuse(value, _within("an integer", low, high, is_integer and high is not None and value > high))
         return int(value)
 
-    return form
+    return parser
 
 
 def number(
     low: float = -MAX_NUMBER, high: float = MAX_NUMBER, above: float | None = None, below: float | None = None
-) -> Form:
+) -> Parser:
     """Allow numbers from ``low`` to ``high``, or between ``above`` and ``below`` without these."""
     strict = " and ".join(
         f"{word} {limit}" for word, limit in (("above", above), ("below", below)) if limit is not None
     )
 
-    def form(value: Any) -> float:
+    def parser(value: Any) -> float:
         is_number = isinstance(value, Real) and not isinstance(value, bool)
         if not is_number or not low <= value <= high:
             is_large = is_number and high < value < math.inf
@@ -214,7 +214,7 @@ def number(
             raise refuse(value, f"a number {strict}")
         return value
 
-    return form
+    return parser
 
 
 def _within(what: str, low: float | None, high: float | None, is_large: bool) -> str:
@@ -224,11 +224,11 @@ def _within(what: str, low: float | None, high: float | None, is_large: bool) ->
     return f"{what} from {low} to {high}"
 
 
-def one_of(allowed: Iterable[Any], what: str = "") -> Form:
+def one_of(allowed: Iterable[Any], what: str = "") -> Parser:
     """Allow some texts or integers; ``what`` names their kind in messages that suggest similar ones."""
     values = tuple(allowed)
 
-    def form(value: object) -> Any:
+    def parser(value: object) -> Any:
         number = isinstance(value, Integral) and type(value) is not bool
         for known in values:
             if (isinstance(known, Integral) if number else type(known) is type(value)) and value == known:
@@ -237,76 +237,76 @@ def one_of(allowed: Iterable[Any], what: str = "") -> Form:
             raise SchemaError(near_matches(what, value, values))
         raise refuse(value, f"one of {', '.join(map(str, values))}")
 
-    return form
+    return parser
 
 
-def optional(form: Form) -> Form:
-    """Allow None beside what a form allows."""
-    return lambda value: None if value is None else form(value)
+def optional(parser: Parser) -> Parser:
+    """Allow None beside what a parser accepts."""
+    return lambda value: None if value is None else parser(value)
 
 
-def list_of(form: Form, least: int = 0, most: int | None = None, what: str = "entries") -> Form:
-    """Allow lists of ``least`` to ``most`` values of one form; ``what`` names them in the plural."""
-    return _list(lambda length: [form] * length, least, most, what)
+def list_of(parser: Parser, least: int = 0, most: int | None = None, what: str = "entries") -> Parser:
+    """Allow lists of ``least`` to ``most`` values that one parser accepts; ``what`` names them in the plural."""
+    return _list(lambda length: [parser] * length, least, most, what)
 
 
-def tuple_of(forms: Sequence[Form], what: str = "entries") -> Form:
-    """Allow lists with one value for each form, in their order."""
-    return _list(lambda _: forms, len(forms), len(forms), what)
+def tuple_of(parsers: Sequence[Parser], what: str = "entries") -> Parser:
+    """Allow lists with one value for each parser, in their order."""
+    return _list(lambda _: parsers, len(parsers), len(parsers), what)
 
 
-def _list(forms: Callable[[int], Sequence[Form]], least: int, most: int | None, what: str) -> Form:
+def _list(parsers: Callable[[int], Sequence[Parser]], least: int, most: int | None, what: str) -> Parser:
     span = f"{least}" if least == most else f"at least {least}" if most is None else f"{least} to {most}"
 
-    def form(value: object) -> list[Any]:
+    def parser(value: object) -> list[Any]:
         if not isinstance(value, (list, tuple)):
             raise refuse(value, f"a list of {what}" if most is None else f"a list of {span} {what}")
         if not least <= len(value) or (most is not None and len(value) > most):
             raise SchemaError(f"lists {len(value)} {what}; it must list {span}")
-        return _read_entries(range(len(value)), forms(len(value)), value)
+        return _read_entries(range(len(value)), parsers(len(value)), value)
 
-    return form
+    return parser
 
 
-def _read_entries(keys: Iterable[Any], forms: Iterable[Form], entries: Iterable[Any]) -> list[Any]:
+def _read_entries(keys: Iterable[Any], parsers: Iterable[Parser], entries: Iterable[Any]) -> list[Any]:
     """Read entries as ``read`` does each, without a call more for each: records have hundreds of thousands."""
     values: list[Any] = []
     key: Any = None
     try:
-        for key, form, entry in zip(keys, forms, entries, strict=True):  # noqa: B007  the handler reads it
-            values.append(form(entry))
+        for key, parser, entry in zip(keys, parsers, entries, strict=True):  # noqa: B007  the handler reads it
+            values.append(parser(entry))
     except SchemaError as error:
         error.path.insert(0, key)
         raise
     return values
 
 
-def mapping_of(form: Form, keys: Iterable[str] | None = None, what: str = "key") -> Form:
-    """Allow mappings to values of one form, from any text or from some of ``keys``; ``what`` names these."""
+def mapping_of(parser: Parser, keys: Iterable[str] | None = None, what: str = "key") -> Parser:
+    """Allow mappings to values one parser accepts, from any key or from some of ``keys``; ``what`` names them."""
     known = None if keys is None else tuple(keys)
 
     def entries(value: object) -> dict[str, Any]:
         mapping = _mapping(value, known, what)
-        return dict(zip(mapping, _read_entries(mapping, [form] * len(mapping), mapping.values()), strict=True))
+        return dict(zip(mapping, _read_entries(mapping, [parser] * len(mapping), mapping.values()), strict=True))
 
     return entries
 
 
 def record(
-    fields: Mapping[str, Form], required: Iterable[str] = (), others: bool = False
+    fields: Mapping[str, Parser], required: Iterable[str] = (), others: bool = False
 ) -> Callable[[Any], dict[str, Any]]:
-    """Allow mappings with some of the keys of ``fields``, each with its form; ``others`` allows further keys."""
+    """Allow mappings with some of the keys of ``fields``, each with its parser; ``others`` allows further keys."""
     needed = tuple(required)
 
-    def form(value: object) -> dict[str, Any]:
+    def parser(value: object) -> dict[str, Any]:
         entries = _mapping(value, None if others else fields, "key")
         for key in needed:
             if key not in entries:
                 read(_missing, None, key)
-        forms = [fields.get(key, _keep) for key in entries]
-        return dict(zip(entries, _read_entries(entries, forms, entries.values()), strict=True))
+        parsers = [fields.get(key, _keep) for key in entries]
+        return dict(zip(entries, _read_entries(entries, parsers, entries.values()), strict=True))
 
-    return form
+    return parser
 
 
 def _keep(value: object) -> Any:
@@ -317,7 +317,7 @@ def _missing(_: Any) -> None:
     raise SchemaError("is missing")
 
 
-def object_of(fields: Mapping[str, Form], optional: Mapping[str, Form] | None = None) -> Form:
+def object_of(fields: Mapping[str, Parser], optional: Mapping[str, Parser] | None = None) -> Parser:
     """Allow objects of files that other versions may have written: required, optional and any further fields."""
     return record({**fields, **(optional or {})}, fields, others=True)
 

@@ -14,8 +14,8 @@ from collab_overcooked.kernels.jit import kernel, row_at, unpack
 
 
 @kernel
-def rest(env, out):
-    """Nothing happens in an episode that is over. Mutates: out."""
+def write_after_end(env, out):
+    """After the end, rewards and events are 0. Mutates: out."""
     out.rewards[:] = 0
     out.events[:, :] = 0
 
@@ -30,7 +30,7 @@ class BatchKernels:
         reset_env: Kernel of ``(tables, env, out, limit)``: starts an episode in arrays with their first values.
         observe_env: Kernel of ``(tables, env, out)``: writes observations, and masks unless ``why_refused`` does.
         why_refused: Kernel of ``(tables, env, seat, action)``: the reason code, 0 if the action would be accepted.
-        rest: Kernel of ``(env, out)``: writes that nothing happens and nothing is paid.
+        write_after_end: Kernel of ``(env, out)``: writes rewards and events of 0 after the end.
 
     Attributes:
         step: Kernel of ``(tables, state, actions, out)``, actions (B, N): advances a batch by one timestep.
@@ -48,15 +48,15 @@ class BatchKernels:
         observe_env: Any,
         *,
         why_refused: Any = None,
-        rest: Any = rest,
+        write_after_end: Any = write_after_end,
     ) -> None:
-        self.step = _step_loop(is_over, step_env, rest)
+        self.step = _step_loop(is_over, step_env, write_after_end)
         self.reset = _reset_loop(reset_env)
         self.observe = _observe_loop(observe_env if why_refused is None else _with_masks(observe_env, why_refused))
         self.why_refused = why_refused
 
 
-def _step_loop(is_over: Any, step_env: Any, rest: Any) -> Any:
+def _step_loop(is_over: Any, step_env: Any, write_after_end: Any) -> Any:
     def step_batch(tables: Any, state: Any, actions: Any, out: Any) -> None:
         state, out = unpack(state), unpack(out)
         terminated, truncated, fresh = out.terminated, out.truncated, out.fresh
@@ -66,9 +66,9 @@ def _step_loop(is_over: Any, step_env: Any, rest: Any) -> Any:
             if fresh[b]:
                 terminated[b], truncated[b] = step_env(tables, env, actions[b], row)
             else:
-                rest(env, row)
+                write_after_end(env, row)
 
-    return _kernel_like(step_batch, step_env, is_over, rest)
+    return _kernel_like(step_batch, step_env, is_over, write_after_end)
 
 
 def _reset_loop(reset_env: Any) -> Any:

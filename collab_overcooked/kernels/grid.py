@@ -67,7 +67,7 @@ def resolve_moves_together(cells, targets):
 def is_contested(i, cells, targets):
     """A target is contested if another agent has it too, or stands there and targets this agent's cell."""
     for j in range(cells.shape[0]):
-        aim = targets[j] if targets[j] >= 0 else -1 - targets[j]
-        if j != i and (aim == targets[i] or (aim == cells[i] and cells[j] == targets[i])):
+        goal = targets[j] if targets[j] >= 0 else -1 - targets[j]
+        if j != i and (goal == targets[i] or (goal == cells[i] and cells[j] == targets[i])):
             return True
     return False

@@ -80,7 +80,7 @@ class EpisodeDriver:
         self._thinkers = {seat: AsyncPolicy(policy) for seat, policy in enumerate(team.policies) if seat not in people}
         self._mirrors: dict[int, Any] = {}  # states that simulators look at, by seat
         idle = {seat: self.game.action_texts(None, 0, seat)[self.game.idle_action(seat)] for seat in people}
-        self.practice = None if goal is None else Practice(goal, idle, self._lessons())
+        self.practice = None if goal is None else Practice(goal, idle, self._tutorials())
         self._started: Started | None = None
         self._busy_until = dict.fromkeys(people, 0)  # timesteps at which seats have carried out their plans
         self._why: str | None = None  # reason for abandoning the episode
@@ -96,7 +96,7 @@ class EpisodeDriver:
         """Number of decisions that policies did not take in time."""
         return sum(thinker.waits for thinker in self._thinkers.values())
 
-    def _lessons(self) -> dict[int, Sequence[tuple[str, str, str]]]:
+    def _tutorials(self) -> dict[int, Sequence[tuple[str, str, str]]]:
         return {seat: self.game.tutorial_for(seat) for seat in self.people}
 
     async def play(self, run: Episode, begin: Callable[[], Awaitable[None]]) -> EpisodeRecord:
@@ -414,7 +414,7 @@ class EpisodeDriver:
             self.show(other, state, complete)
 
     def _show_progress(self, people: Iterable[Person]) -> None:
-        """Send people the steps of a lesson, and the cells of their pictures where the next one is taken."""
+        """Send people the steps of a tutorial, and the cells of their pictures where the next one is taken."""
         for person in people:
             seat, practice = person.seat, self.practice
             progress = None if practice is None or seat is None else practice.progress(seat)

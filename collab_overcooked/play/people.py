@@ -177,7 +177,7 @@ class Person:
         self.keys.clear()
         self.speech.clear()
 
-    def facts(self) -> dict[str, Any]:
+    def entry(self) -> dict[str, Any]:
         """Return the person's entry in records."""
         names = ("decisions", "timeouts", "disconnects", "refused", "focus_losses")
         counted = {name: self.counts[name] for name in names}

@@ -47,9 +47,9 @@ GOALS = (
 )
 
 
-LESSON = "lesson"  # a first round in which everybody does what ``game.lesson`` lists
-MAX_LESSON_STEPS = 2000
-LESSON_ROUNDS = 3  # a lesson whose game ends too early begins again, but not for ever
+TUTORIAL = "tutorial"  # a first round in which everybody does what ``game.tutorial`` lists
+MAX_TUTORIAL_STEPS = 2000
+TUTORIAL_ROUNDS = 3  # a tutorial whose game ends too early begins again, but not for ever
 BEGINS_AGAIN = "The game ended before all steps were done. Practice begins again."
 COUNTS_NOW = "Practice is over; now it counts."
 
@@ -60,15 +60,15 @@ class Practice:
     Args:
         goal: The goal.
         idle: By seat of a person: the text of doing nothing.
-        lessons: For the goal ``LESSON``, by seat: its steps in order, see ``TextGame.lesson``.
+        tutorials: For the goal ``TUTORIAL``, by seat: its steps in order, see ``TextGame.tutorial``.
     """
 
     def __init__(
-        self, goal: Goal, idle: Mapping[int, str], lessons: Mapping[int, Sequence[tuple[str, str, str]]] | None = None
+        self, goal: Goal, idle: Mapping[int, str], tutorials: Mapping[int, Sequence[tuple[str, str, str]]] | None = None
     ) -> None:
         self.goal, self._idle = goal, idle
-        taught = lessons if lessons is not None and goal.name == LESSON else {}
-        self._lessons = {seat: {name: re.compile(event) for name, event, _ in taught.get(seat, ())} for seat in idle}
+        taught = tutorials if tutorials is not None and goal.name == TUTORIAL else {}
+        self._tutorials = {seat: {name: re.compile(event) for name, event, _ in taught.get(seat, ())} for seat in idle}
         self._places = {seat: {name: places for name, _, places in steps} for seat, steps in taught.items()}
         self._count: Counter[int] = Counter()
         self._done: dict[int, list[str]] = {seat: [] for seat in idle}
@@ -77,8 +77,8 @@ class Practice:
 
     @property
     def fails(self) -> bool:
-        """True for a lesson that is not done, once its game has ended."""
-        return self.goal.name == LESSON and not self.over
+        """True for a tutorial that is not done, once its game has ended."""
+        return self.goal.name == TUTORIAL and not self.over
 
     @property
     def over(self) -> bool:
@@ -101,15 +101,15 @@ class Practice:
             for other, event in enumerate(step.events):
                 if event is not None:
                     text = event.signature if other == seat else f"team: {event.signature}"
-                    steps = self._lessons[seat].items()
+                    steps = self._tutorials[seat].items()
                     done += [name for name, pattern in steps if name not in done and pattern.fullmatch(text)]
-        return self._steps >= (MAX_LESSON_STEPS if self.goal.name == LESSON else MAX_STEPS) or self.over
+        return self._steps >= (MAX_TUTORIAL_STEPS if self.goal.name == TUTORIAL else MAX_STEPS) or self.over
 
     def progress(self, seat: int) -> dict[str, Any] | None:
-        """Return the progress message of a lesson; None for other goals."""
-        if self.goal.name != LESSON:
+        """Return the progress message of a tutorial; None for other goals."""
+        if self.goal.name != TUTORIAL:
             return None
-        return {"type": "progress", "steps": list(self._lessons[seat]), "done": self._done[seat]}
+        return {"type": "progress", "steps": list(self._tutorials[seat]), "done": self._done[seat]}
 
     def places(self, seat: int) -> str:
         """Return the pattern of the places where a seat takes its next step; empty if there is none."""
@@ -117,16 +117,16 @@ class Practice:
         return "" if seat in self._skipped else next(iter(left), "")
 
     def _finished(self, seat: int) -> bool:
-        return len(self._done[seat]) >= len(self._lessons[seat]) and self._count[seat] >= self.goal.times
+        return len(self._done[seat]) >= len(self._tutorials[seat]) and self._count[seat] >= self.goal.times
 
 
 def goals_for(game: TextGame | type[TextGame], talks: bool) -> tuple[Goal, ...]:
-    """Return the goals of practice for a game: its lesson if it has one, else the goals that fit every game.
+    """Return the goals of practice for a game: its tutorial if it has one, else the goals that fit every game.
 
     Args:
         game: The game or its class.
         talks: Whether another player reads messages; else the goal of speaking is left out.
     """
     *acts, speak = GOALS
-    taught = (Goal(LESSON, 0, lambda step, seat, idle: False),) if game.lesson else acts
+    taught = (Goal(TUTORIAL, 0, lambda step, seat, idle: False),) if game.tutorial else acts
     return (*taught, *([speak] if talks else []))

@@ -26,7 +26,7 @@ from collab_overcooked.play.ending import numbers_of, par_of, summary_of
 from collab_overcooked.play.keys import key_actions, key_labels
 from collab_overcooked.play.matches import check_matches
 from collab_overcooked.play.people import SEAT, VOICE, WATCHER, Person, SendQueue
-from collab_overcooked.play.practice import BEGINS_AGAIN, COUNTS_NOW, LESSON_ROUNDS, PractiseFirst, Round, goals_for
+from collab_overcooked.play.practice import BEGINS_AGAIN, COUNTS_NOW, TUTORIAL_ROUNDS, PractiseFirst, Round, goals_for
 from collab_overcooked.play.recording import ABORTED, TUTORIALS, PlayFolder
 from collab_overcooked.play.rematch import Rematch
 from collab_overcooked.play.settings import BY_GAME, TICKS, TURNS, PlaySettings
@@ -271,12 +271,12 @@ class Session:
         except Exception as error:  # of a policy or the game: people are notified, and their record is kept
             record, self._stopped, self.error = run.close(), "The game was stopped by a technical error.", error
         except asyncio.CancelledError:
-            self._send_over(self._write(run.close().replace(people=self._people_facts())))
+            self._send_over(self._write(run.close().replace(people=self._people_entries())))
             raise
         if not record.ended and any(p.seat is not None and not p.counts["decisions"] for p in self.people):
             record = record.replace(ended=ABANDONED)  # by a person who decided nothing in it
         again = not record.ended and self._repeats()
-        record = await asyncio.to_thread(self._write, record.replace(people=self._people_facts()))
+        record = await asyncio.to_thread(self._write, record.replace(people=self._people_entries()))
         counts = self._number < self.episodes and self._rounds()[self._number].goal is None
         self._send_over(record, BEGINS_AGAIN if again else COUNTS_NOW if counts else "")
         if self.rematch is not None and self.settings.metrics and self.records[-1:] == [record]:
@@ -284,7 +284,7 @@ class Session:
 
     def _repeats(self) -> bool:
         practice = None if self.driver is None else self.driver.practice
-        if practice is None or not practice.fails or self._practice.count(practice.goal) >= LESSON_ROUNDS:
+        if practice is None or not practice.fails or self._practice.count(practice.goal) >= TUTORIAL_ROUNDS:
             return False
         self._practice.insert(self._number, practice.goal)
         return True
@@ -304,13 +304,13 @@ class Session:
             await asyncio.sleep(seconds)
         self._enter("playing")
 
-    def _people_facts(self) -> dict[str, PersonEntry]:
+    def _people_entries(self) -> dict[str, PersonEntry]:
         settings = self.settings
         how = {"clock": self._clock, "session": self.id, "number": self._number}
         how |= {"show": settings.show, "menu": settings.menu, "names": settings.names}
         how |= {"tick": self.settings.tick} if self._clock == TICKS else {}
         how |= {"partner_waits": 0 if self.driver is None else self.driver.partner_waits}
-        return convert({person.agent: person.facts() | how for person in self.people}, dict[str, PersonEntry])
+        return convert({person.agent: person.entry() | how for person in self.people}, dict[str, PersonEntry])
 
     def _write(self, record: EpisodeRecord) -> EpisodeRecord:
         practised = self._round.goal is not None
@@ -469,7 +469,7 @@ class Session:
             "moves": {} if view is None or seat is None or self._clock == TICKS else key_labels(game, view, seat),
             "goal": "" if self._round.goal is None else self._round.goal.name,
             "offers_practice": seat is not None and self._offers_practice,
-            "aim": "" if view is None else named(view.aim),
+            "objective": "" if view is None else named(view.objective),
             "limit": None if view is None else view.limit,
             "talks": self.talks,
             "episodes": self.episodes,

@@ -85,7 +85,7 @@ class ActionList:
         options, idle = offered(seen, self._game, self.menu), seen.idle_action
         if seen.view.idle_last:
             options = dict(sorted(options.items(), key=lambda option: option[1] == idle))
-        if self._patience and seen.view.awaited is not None:
+        if self._patience and seen.view.wait_until_changed is not None:
             wait = seen.view.action_texts[idle]
             options[f"{wait} until something changes, {self._patience} steps at most"] = idle
         return {text: options[text] for text in in_order(options, self._order, self._seed, seen)}
@@ -93,13 +93,13 @@ class ActionList:
     def note(self, seen: AgentView, text: str) -> None:
         """Store whether the seat begins a long wait."""
         if text not in seen.view.action_texts:
-            self._waits = seen.timestep + self._patience, seen.view.awaited
+            self._waits = seen.timestep + self._patience, seen.view.wait_until_changed
 
     def goes_on_waiting(self, seen: AgentView) -> bool:
         """Return whether the seat still waits for a change."""
         if self._waits is not None:
             end, before = self._waits
-            if seen.timestep < end and seen.view.awaited == before and not seen.refused:
+            if seen.timestep < end and seen.view.wait_until_changed == before and not seen.refused:
                 return True
             self._waits = None
         return False

@@ -79,20 +79,6 @@ RECORDS: tuple[PolicyEntry, ...] = (
         summary="Searches joint plans on the true dynamics with resampled randomness; specific to each game.",
     ),
     PolicyEntry(
-        name="scheduler",
-        role="planner",
-        kind="search",
-        usage="scheduler[:rollouts=N,horizon=N]",
-        summary="Alias of planner in games where it schedules ahead.",
-    ),
-    PolicyEntry(
-        name="solver",
-        role="planner",
-        kind="search",
-        usage="solver",
-        summary="Alias of planner in games where it finds the best plan by exact search.",
-    ),
-    PolicyEntry(
         name="selfish",
         role="selfish",
         kind="search",

@@ -81,7 +81,7 @@ class BoardCell:
 
     @property
     def names(self) -> set[str]:
-        """Names of the place, its targets and its items for the patterns of lessons; ``"item"`` if there is any."""
+        """Names of the place, its targets and its items for the patterns of tutorials; ``"item"`` if there is any."""
         foods = [name for icon in self.items for name in (icon.sprite, *icon.foods, "item")]
         return {self.front or self.sprite, *self.targets, *foods}
 

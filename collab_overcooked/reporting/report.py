@@ -155,7 +155,7 @@ def _reached_all(record: EpisodeRecord) -> bool:
 
 
 @dataclass
-class Film:
+class Replay:
     """Pictures and action labels of an episode."""
 
     frames: list[dict[str, Any]] = field(default_factory=list)  # Change of each state relative to the previous picture
@@ -180,75 +180,75 @@ def replays(
     """
     left = smallest = MAX_PICTURE_BYTES
     for record in records:
-        film = _film(record, left, steps, seat)
-        if film is None:
+        shown = _replay_of(record, left, steps, seat)
+        if shown is None:
             if left < smallest:  # nor would others fit
                 return
             continue
-        left, smallest = left - film.size, min(smallest, film.size)
+        left, smallest = left - shown.size, min(smallest, shown.size)
         most -= 1
-        yield _replay_data(record, film, seat)
+        yield _replay_data(record, shown, seat)
         if not most:
             return
 
 
-def _film(record: EpisodeRecord, most: int, steps: int | None, seat: int | None) -> Film | None:
-    film = Film()
+def _replay_of(record: EpisodeRecord, most: int, steps: int | None, seat: int | None) -> Replay | None:
+    shown = Replay()
     before: dict[str, Any] = {}
     for snapshot in islice(replay(record), None if steps is None else steps + 1):
         game, state = snapshot.env.game, snapshot.env.arrays[0]
-        if not film.names:
-            film.names, film.named = page_names(game), renaming(game)
-            film.single = single_names(game.seen(state, 0, seat or 0))
+        if not shown.names:
+            shown.names, shown.named = page_names(game), renaming(game)
+            shown.single = single_names(game.seen(state, 0, seat or 0))
         scene = game.scene(state, 0)
         drawn = picture_of(game, scene if seat is None else game.seat_scene(scene, seat), seat)
-        sprites = {key: value for key, value in drawn.items() if key.startswith(SPRITE) and key not in film.sprites}
+        sprites = {key: value for key, value in drawn.items() if key.startswith(SPRITE) and key not in shown.sprites}
         after = {key: value for key, value in drawn.items() if not key.startswith(SPRITE)}
-        film.frames.append(difference(before, after))
-        film.sprites |= sprites
-        film.size += len(json.dumps([film.frames[-1], sprites]))
+        shown.frames.append(difference(before, after))
+        shown.sprites |= sprites
+        shown.size += len(json.dumps([shown.frames[-1], sprites]))
         before = after
-        if film.size > most:  # known early: filming an episode to its end takes seconds
+        if shown.size > most:  # known early: drawing an episode to its end takes seconds
             return None
         if snapshot.timestep < len(record.steps):
             taken = enumerate(record.steps[snapshot.timestep].actions)
-            film.actions.append([game.action_labels(state, 0, agent)[action] for agent, action in taken])
-    return film
+            shown.actions.append([game.action_labels(state, 0, agent)[action] for agent, action in taken])
+    return shown
 
 
-def _replay_data(record: EpisodeRecord, film: Film, only: int | None) -> dict[str, Any]:
+def _replay_data(record: EpisodeRecord, shown: Replay, only: int | None) -> dict[str, Any]:
     suite = registry.suite_of(record)
     outcome, name = suite.outcome(record), suite.episode_text.format(record=record)
-    cut = f", {len(film.frames) - 1} of which are shown" if len(film.frames) <= record.timesteps else ""
+    cut = f", {len(shown.frames) - 1} of which are shown" if len(shown.frames) <= record.timesteps else ""
 
     def of_shown_seats(entries: Sequence[Any], nothing: Any = None) -> list[Any]:
         return [entry if only in (None, seat) else nothing for seat, entry in enumerate(entries)]
 
     def text_of(event: Event | None) -> str | None:
-        return None if event is None else film.named(event.text)
+        return None if event is None else shown.named(event.text)
 
     return {
         "title": f"{name}, episode {record.episode}: {outcome}",
         "outcome": f"{outcome} after {record.timesteps} timesteps{cut}",
-        "names": list(film.names),
-        "single": film.single,
+        "names": list(shown.names),
+        "single": shown.single,
         "seats": of_shown_seats([f"{seat}, {spec}" for seat, spec in record.team.items()]),
-        "frames": film.frames,
-        "sprites": film.sprites,
-        "feedback": of_shown_seats([film.named(text) for text in record.feedback], ""),
+        "frames": shown.frames,
+        "sprites": shown.sprites,
+        "feedback": of_shown_seats([shown.named(text) for text in record.feedback], ""),
         "steps": [
             {
                 "actions": of_shown_seats(actions),
                 "events": of_shown_seats([text_of(event) for event in step.events]),
                 "messages": to_builtins(step.messages),
                 "errors": [
-                    {**to_builtins(error), "message": film.named(error.message)}
+                    {**to_builtins(error), "message": shown.named(error.message)}
                     for error in step.errors
                     if only in (None, error.agent)
                 ],
                 "exchanges": of_shown_seats(step.exchanges, []),
             }
-            for step, actions in zip(record.steps, film.actions[: len(film.frames) - 1], strict=False)
+            for step, actions in zip(record.steps, shown.actions[: len(shown.frames) - 1], strict=False)
         ],
     }
 

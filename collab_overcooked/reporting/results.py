@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
@@ -31,8 +31,9 @@ T = TypeVar("T")
 def scoring_fields() -> dict[str, type]:
     """Return all scoring options and the dataclass of each."""
     suites = [registry.load_suite_options(name) for name in (*registry.first_suites(), *registry.COMMON_SUITES)]
-    kinds = [kind for suite in suites for kind in (suite.scoring, suite.logs)]
-    return {field.name: kind for kind in (RecordScoring, *kinds) for field in fields(kind)}
+    return {
+        field.name: kind for kind in (RecordScoring, *(suite.scoring for suite in suites)) for field in fields(kind)
+    }
 
 
 def metric_card(records: Sequence[EpisodeRecord], names: Sequence[str]) -> Scorecard:
@@ -141,44 +142,23 @@ def blame(records: Sequence[EpisodeRecord], score: Callable[[Sequence[EpisodeRec
 def score_paths(
     paths: Sequence[Path], scoring: Mapping[str, Any] | None = None, metrics: Sequence[str] = ()
 ) -> list[Scorecard]:
-    """Score run folders, record files, or log files of an original implementation.
+    """Score run folders and record files.
 
     Args:
         paths: Files and folders.
-        scoring: Scoring and log options by name.
+        scoring: Scoring options by name.
         metrics: Metrics for an additional table of means, see ``metric_card``.
+
+    Raises:
+        ValueError: A path or metric is given twice, an option is unknown, or a file holds no records.
     """
     check_distinct_files("score", paths, within=RECORDS)
     check_distinct("metrics", metrics)
-    records: list[EpisodeRecord] = []
-    logs: dict[str, list[Path]] = {}
     check_options(scoring or {}, scoring_fields())
-    for path in paths:
-        formats = {name: registry.load_suite(name).logs for name in registry.first_suites()}
-        logs_by_suite = {name: kind.find(path) for name, kind in formats.items() if kind is not None}
-        records += [] if any(logs_by_suite.values()) else read_packed(path)
-        for name, files in logs_by_suite.items():
-            logs.setdefault(name, []).extend(files)
-    for files in logs.values():
-        check_distinct_files("score", files)
-    if not any(logs.values()):
-        _refuse_log_options(scoring or {}, logs)
+    records = [record for path in paths for record in read_packed(path)]
     cards = score_records(records, scoring)
     scored = counted(records, _suite_options(RecordScoring, scoring or {}))
-    cards += [metric_card(scored, metrics)] if metrics and scored else []
-    for name, files in logs.items():
-        logs_of_suite = registry.load_suite(name).logs
-        if files and logs_of_suite is not None:
-            options = registry.load_suite_options(name)
-            counted_by, lacking = (_suite_options(kind, scoring or {}) for kind in (options.scoring, options.logs))
-            cards.append(logs_of_suite.score(files, counted_by, lacking))
-    return cards
-
-
-def _refuse_log_options(scoring: Mapping[str, Any], suites: Iterable[str]) -> None:
-    for field in (field for name in suites for field in fields(registry.load_suite_options(name).logs)):
-        if scoring.get(field.name) not in (None, field.default):
-            raise ValueError(f"{field.name}: is for logs of an original game, and there are none")
+    return [*cards, metric_card(scored, metrics)] if metrics and scored else cards
 
 
 def _suite_options(kind: type, scoring: Mapping[str, Any]) -> Any:

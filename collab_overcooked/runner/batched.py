@@ -12,7 +12,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import is_sequential
 from collab_overcooked.envs.batch import BatchEnv
-from collab_overcooked.envs.shells import split_options
+from collab_overcooked.envs.wrappers import split_options
 from collab_overcooked.metrics.registry import episode_return, measure
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.batch_views import Views

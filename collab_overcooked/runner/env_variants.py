@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from collab_overcooked import registry
 from collab_overcooked.core.record import EpisodeRecord, RecordT
-from collab_overcooked.envs.shells import split_options
+from collab_overcooked.envs.wrappers import split_options
 from collab_overcooked.game_spec import PLAIN
 from collab_overcooked.runner.teams import team_text
 
@@ -64,8 +64,8 @@ def variant_of(record: EpisodeRecord, axes: Collection[str] | None = None, game:
 
 def variant_of_match(match: Match) -> Variant:
     """Return the variant of a match, which need not have been played."""
-    shell, options = split_options(match.env_kwargs)
-    return variant_of_play(match.env_id, options, match.team, shell.get("max_cycles"), match.limits.changed())
+    wrapper, options = split_options(match.env_kwargs)
+    return variant_of_play(match.env_id, options, match.team, wrapper.get("max_cycles"), match.limits.changed())
 
 
 def variant_of_play(

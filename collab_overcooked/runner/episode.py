@@ -136,7 +136,7 @@ watching: ContextVar[Callable[[Event], None] | None] = ContextVar("watching", de
 
 
 @dataclass(frozen=True, kw_only=True)
-class EpisodeFacts:
+class EpisodeConfig:
     """Options of an episode beside its environment, team and seed."""
 
     episode: int = 0  # Number of the episode, for the record
@@ -159,9 +159,9 @@ class Episode(Generator[Event, Answer, EpisodeRecord]):
 
     ends_after: int | None = None
 
-    def __init__(self, env: ParallelEnv, specs: Sequence[str], seed: int, facts: EpisodeFacts) -> None:
-        self.env, self.game, self.specs, self.seed, self.facts = env, env.game, specs, seed, facts
-        self._limits = facts.limits or Limits()
+    def __init__(self, env: ParallelEnv, specs: Sequence[str], seed: int, config: EpisodeConfig) -> None:
+        self.env, self.game, self.specs, self.seed, self.config = env, env.game, specs, seed, config
+        self._limits = config.limits or Limits()
         self.steps: list[Step] = []
         self._record_class = record_class(env.game.id)
         self._step_class = step_class(self._record_class)
@@ -190,15 +190,15 @@ class Episode(Generator[Event, Answer, EpisodeRecord]):
         return self._record().replace(ended="" if self._over else "left")
 
     def _play(self) -> Generator[Event, Answer, EpisodeRecord]:
-        env, facts = self.env, self.facts
-        start = None if facts.start is None else {"state": facts.start}
-        observations, _ = env.reset(seed=self.seed if facts.fresh else None, options=start)
-        seed = self.seed if facts.fresh else derive_seed(self.seed, "episode", facts.episode)
+        env, config = self.env, self.config
+        start = None if config.start is None else {"state": config.start}
+        observations, _ = env.reset(seed=self.seed if config.fresh else None, options=start)
+        seed = self.seed if config.fresh else derive_seed(self.seed, "episode", config.episode)
         observers: dict[int, Observer] = {}
         self._log_start()  # the episode may be left before its first step
-        voices, ordered = self._receive((yield Started(env, facts.task, seed, observers)))
+        voices, ordered = self._receive((yield Started(env, config.task, seed, observers)))
         self._log_start()
-        table = Decisions(self.game, self._limits, facts.feedback, observers)
+        table = Decisions(self.game, self._limits, config.feedback, observers)
         while env.agents and len(self.steps) != self.ends_after:
             snapshot = DecisionState(env.clone_state().state, len(self.steps), observations, env)
             decided = yield from table.decide(snapshot, voices)
@@ -252,8 +252,8 @@ class Episode(Generator[Event, Answer, EpisodeRecord]):
         return voices, {"ordered": list(message.orders)} if message.orders else {}
 
     def _record(self) -> EpisodeRecord:
-        env, game, facts, logger = self.env, self.game, self.facts, self._logger
-        accounts = facts.accounts()
+        env, game, config, logger = self.env, self.game, self.config, self._logger
+        accounts = config.accounts()
         updates = {agent: account["updates"] for agent, account in accounts.items() if account.get("updates")}
         costs = {agent: _without_updates(account) for agent, account in accounts.items()}
         further = logger.end() if logger is not None else {}
@@ -263,11 +263,11 @@ class Episode(Generator[Event, Answer, EpisodeRecord]):
             env_id=game.id,
             env_kwargs=game.kwargs,
             seed=self.seed,
-            episode=facts.episode,
+            episode=config.episode,
             team=dict(zip(env.possible_agents, self.specs, strict=True)),
             version=__version__,
-            task=facts.task,
-            level=facts.level,
+            task=config.task,
+            level=config.level,
             max_cycles=env.max_cycles,
             max_cycles_given=env.max_cycles != game.max_cycles,
             ends_after=self.ends_after,
@@ -277,20 +277,20 @@ class Episode(Generator[Event, Answer, EpisodeRecord]):
             timesteps=len(self.steps),
             accounts=convert({agent: cost for agent, cost in costs.items() if cost}, dict[str, Usage]),
             plan_updates=convert(updates, dict[str, list[PlanUpdate]]),
-            feedback=list(facts.feedback),
+            feedback=list(config.feedback),
             limits=self._limits.changed(),
             **{name: convert(value, types[name]) for name, value in further.items()},
         )
 
 
-def episode(env: ParallelEnv, specs: Sequence[str], seed: int, **facts: Any) -> Episode:
+def episode(env: ParallelEnv, specs: Sequence[str], seed: int, **config: Any) -> Episode:
     """Begin an episode that requests every decision: a generator of events that is sent the answers.
 
     Args:
         env: Environment with one seat for each spec; its masks must be in the infos (``mask_in="info"``).
         specs: Specs of the policies by seat, for the record.
         seed: Seed of the environment; the policies' seeds are derived from it.
-        **facts: See ``EpisodeFacts``.
+        **config: See ``EpisodeConfig``.
 
     Returns:
         A generator that yields ``Started``, ``Ask`` and ``Stepped``, is sent the answers, and returns the record.
@@ -303,7 +303,7 @@ def episode(env: ParallelEnv, specs: Sequence[str], seed: int, **facts: Any) -> 
         raise ValueError(f"team: {len(specs)} policies for {game.n_agents} seats of {game.id}")
     if env.mask_in != "info":
         raise ValueError(f"mask_in must be 'info' to play teams, not {env.mask_in!r}")
-    return Episode(env, specs, seed, EpisodeFacts(**facts))
+    return Episode(env, specs, seed, EpisodeConfig(**config))
 
 
 def play_episode(

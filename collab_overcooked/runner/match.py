@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from collab_overcooked import __version__, plugins, registry
 from collab_overcooked.envs.parallel import ParallelEnv
-from collab_overcooked.envs.shells import split_options
+from collab_overcooked.envs.wrappers import split_options
 from collab_overcooked.game_spec import NO_TEACHER
 from collab_overcooked.metrics.registry import game_metrics
 from collab_overcooked.policies.specs import PolicySpec, make_known_policy
@@ -92,11 +92,11 @@ class Match:
             actions: Action ids by timestep and seat that policies have decided before, for a single episode.
         """
         env, measure = cached_env(self.env_id, self.env_kwargs), game_metrics(self.env_id).measure
-        facts: dict[str, Any] = {"level": self.level, "limits": self.limits}
+        values: dict[str, Any] = {"level": self.level, "limits": self.limits}
         if actions is None:
             team, teaching = cached_team(self.team, make), self.teaching(make or make_known_policy)
-            return play_series(env, team, self.seed, self.keys, score=measure, teaching=teaching, **facts)
-        decided = episode(env, self.team, self.seed, task=self.task, episode=self.first, **facts)
+            return play_series(env, team, self.seed, self.keys, score=measure, teaching=teaching, **values)
+        decided = episode(env, self.team, self.seed, task=self.task, episode=self.first, **values)
         record = decided.take(actions)
         return [record.replace(metrics=measure(record))]
 
@@ -110,7 +110,7 @@ class MatchPlan:
         seed: Seed of the run.
         options: Environment options of all matches.
         limits: Limits of conversations and corrections.
-        kinds: The first match of each kind: task, options and team.
+        templates: The first match of each kind: task, options and team.
         matches: All matches, in the order of the record file.
     """
 
@@ -118,7 +118,7 @@ class MatchPlan:
     seed: int
     options: Mapping[str, Any]
     limits: Limits
-    kinds: tuple[Match, ...]
+    templates: tuple[Match, ...]
     matches: tuple[Match, ...]
 
     def __repr__(self) -> str:
@@ -143,7 +143,7 @@ class MatchPlan:
         config: dict[str, Any] = {"suite": self.suite, "version": __version__, "seed": self.seed}
         config |= {"options": dict(self.options), "limits": asdict(self.limits)}
         config |= {"team": list(teams[0])} if len(teams := self.teams()) == 1 else {}
-        config["matches"] = [kind.config() for kind in self.kinds]
+        config["matches"] = [template.config() for template in self.templates]
         specs = self.language_specs()
         if specs:
             from collab_overcooked.policies.llm.settings import parse_settings
@@ -155,15 +155,19 @@ class MatchPlan:
 
     def plugins(self) -> dict[str, str]:
         """Return version or digest of what takes part from outside the package, see ``plugins.identity``."""
-        return plugins_of([kind.env_id for kind in self.kinds], [spec for team in self.teams() for spec in team])
+        return plugins_of(
+            [template.env_id for template in self.templates], [spec for team in self.teams() for spec in team]
+        )
 
     def teams(self) -> list[tuple[str, ...]]:
         """Return the policy specs of every team."""
-        return list(dict.fromkeys(kind.team for kind in self.kinds))
+        return list(dict.fromkeys(template.team for template in self.templates))
 
     def language_specs(self) -> list[str]:
         """Return the specs of all language models of the run."""
-        return list(dict.fromkeys(spec for kind in self.kinds for spec in (*kind.speakers(), *kind.teachers())))
+        return list(
+            dict.fromkeys(spec for template in self.templates for spec in (*template.speakers(), *template.teachers()))
+        )
 
     def has_language_models(self) -> bool:
         """Return whether the run uses language models."""

@@ -38,7 +38,7 @@ from collab_overcooked.io.checks import check_options, near_matches
 from collab_overcooked.io.documents import LayoutError
 from collab_overcooked.io.files import text_lines
 from collab_overcooked.io.redaction import is_key_known, redact_values
-from collab_overcooked.io.schema import Form, SchemaError, object_of, read_json, unchecked
+from collab_overcooked.io.schema import Parser, SchemaError, object_of, read_json, unchecked
 from collab_overcooked.io.structs import Name, decode, encode
 
 CONFIG, RECORDS = "config.json", "records.jsonl"
@@ -403,6 +403,6 @@ EPISODES: JsonlFormat[Any] = JsonlFormat(RECORDS, "episode", parse_record, dump_
 """Records of episodes."""
 
 
-def read_config(folder: Path, check: Form = _ANY_CONFIG) -> Any:
+def read_config(folder: Path, check: Parser = _ANY_CONFIG) -> Any:
     """Read the configuration of a run folder."""
     return read_json(folder / CONFIG, check, RecordError)

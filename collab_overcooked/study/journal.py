@@ -17,7 +17,7 @@ from collab_overcooked.io import schema
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.journal import JournalFile
-from collab_overcooked.io.schema import Form, integer, list_of, mapping_of, object_of, optional
+from collab_overcooked.io.schema import Parser, integer, list_of, mapping_of, object_of, optional
 from collab_overcooked.runner.records import CONFIG, RecordError, read_config
 from collab_overcooked.runner.run import Locked, locked_folder
 from collab_overcooked.study.design import ENDS, KEYS, Study, StudyStep
@@ -33,7 +33,7 @@ LOST = (
 
 MAX_LOSSES = 10_000  # of the focus that a page reports
 _OF_PERSON = {"id": schema.name, "step": integer()}
-_FACTS: Mapping[str, Mapping[str, Form]] = {
+_FACTS: Mapping[str, Mapping[str, Parser]] = {
     "joined": {"id": schema.name, "number": integer(), "consent": schema.name},
     "declined": {},
     "grouped": {"group": integer(), "members": list_of(schema.name)},
@@ -53,7 +53,7 @@ _FACTS: Mapping[str, Mapping[str, Form]] = {
 }
 _SIZES = ("small", "medium", "large")  # of windows, see ``people.window_size``
 _WINDOW = {"window": schema.one_of(_SIZES), "focus_losses": integer(0, MAX_LOSSES)}
-_OPTIONAL: Mapping[str, Mapping[str, Form]] = {
+_OPTIONAL: Mapping[str, Mapping[str, Parser]] = {
     "joined": {"orders": mapping_of(list_of(integer()))},
     "grouped": {"row": integer()},  # it was the group's number before
     "passed": _WINDOW,
@@ -69,7 +69,7 @@ check_secret = object_of({"id": schema.name, "token": schema.name, "kept": mappi
 
 def check_answer(value: object) -> None:
     """Check an answer, see ``forms.FormItem.read``."""
-    check: Form = list_of(schema.text) if isinstance(value, list) else schema.text
+    check: Parser = list_of(schema.text) if isinstance(value, list) else schema.text
     (integer(-schema.MAX_NUMBER) if type(value) is int else optional(check))(value)
 
 
@@ -221,7 +221,7 @@ class Journal(Locked):
         self._write("declined")
 
     def form_group(self, members: Sequence[str], row: int | None = None) -> int:
-        """Form a group; returns its number.
+        """Parser a group; returns its number.
 
         Args:
             members: Ids of its members.

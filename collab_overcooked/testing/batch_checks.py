@@ -43,9 +43,9 @@ def check_batch(subject: Subject) -> str:
 
 def _check_sizes(subject: Subject, game: Any) -> None:
     for size, threads, max_cycles in ((1, 1, None), (4, 1, 6), (4, 3, None), (7, 2, 9)):
-        limit = subject.shell.get("max_cycles") if max_cycles is None else max_cycles
+        limit = subject.wrapper.get("max_cycles") if max_cycles is None else max_cycles
         batch = BatchEnv(game, size, threads, limit)
-        singles = [ParallelEnv(game, **{**subject.shell, "max_cycles": limit}) for _ in range(size)]
+        singles = [ParallelEnv(game, **{**subject.wrapper, "max_cycles": limit}) for _ in range(size)]
         _expect_batch_equals(batch, singles, subject.seed + size)
         batch.close()
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from collab_overcooked import registry
 from collab_overcooked.envs.api import FullGame
-from collab_overcooked.envs.shells import split_options
+from collab_overcooked.envs.wrappers import split_options
 from collab_overcooked.io import checks as messages
 from collab_overcooked.testing.batch_checks import check_batch, check_observe, check_signatures, kernel_versions
 from collab_overcooked.testing.compile_check import check_kernels
@@ -83,10 +83,10 @@ def check_game(
 def _subject(target: Any, kwargs: dict[str, Any], is_rejected: Rejected | None, seed: int, episodes: int) -> Subject:
     options = ", ".join(f"{key}={value!r}" for key, value in kwargs.items())
     game: FullGame | None = None
-    shell: dict[str, Any] = {}
+    wrapper: dict[str, Any] = {}
     if isinstance(target, str):
         record = registry.find(target)
-        shell, rules = split_options(kwargs)
+        wrapper, rules = split_options(kwargs)
         game = registry.load_game(record.id, **rules)
         name = record.id
         make, make_aec = (
@@ -100,7 +100,7 @@ def _subject(target: Any, kwargs: dict[str, Any], is_rejected: Rejected | None, 
         make_aec = partial(_as_aec, make)
     name = f"{name}({options})" if options else name
     versions = kernel_versions(game) if game is not None else {}
-    return Subject(name, make, make_aec, game, shell, is_rejected, seed, episodes, versions)
+    return Subject(name, make, make_aec, game, wrapper, is_rejected, seed, episodes, versions)
 
 
 def _as_aec(make: Callable[..., Any], **kwargs: Any) -> Any:

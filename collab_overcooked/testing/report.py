@@ -75,7 +75,7 @@ class Subject:
     make: Callable[..., Any]  # Factory of a ParallelEnv; keyword arguments are further options
     make_aec: Callable[..., Any]  # Factory of the AEC env
     game: FullGame | None  # Compiled game, for registered environments only
-    shell: dict[str, Any]  # Options of ``ParallelEnv``, for registered environments only
+    wrapper: dict[str, Any]  # Options of ``ParallelEnv``, for registered environments only
     is_rejected: Rejected | None  # ``is_rejected(env, agent, action)``, called after the step with the agent's action
     seed: int  # First seed
     episodes: int  # Number of episodes per check

@@ -64,7 +64,7 @@ def games() -> str:
 
 
 def shell_options() -> str:
-    """List the options of the ParallelEnv shell."""
+    """List the options of the ParallelEnv wrapper."""
     return option_table(parallel.ParallelEnv, ("game",))
 
 
@@ -165,15 +165,15 @@ def metrics() -> str:
     return table(("metric", "games", "meaning", "unit", "better"), rows)
 
 
-def reset_forms(env_id: str) -> Any:
+def reset_parsers(env_id: str) -> Any:
     """Return the options of a game's ``reset`` with what they accept."""
     game: Any = registry.load_game(env_id)
-    return game.reset_forms()
+    return game.reset_parsers()
 
 
 def reset_options() -> str:
     """List the options of each game's ``reset``."""
-    rows = [(code(name), ", ".join(code(option) for option in reset_forms(name))) for name in registry.registered()]
+    rows = [(code(name), ", ".join(code(option) for option in reset_parsers(name))) for name in registry.registered()]
     return table(("game", "options of `reset`"), rows)
 
 

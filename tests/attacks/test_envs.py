@@ -96,9 +96,9 @@ def check_copies(game, batch, i, rng):
 def test_any_actions_leave_batches_legal_and_the_same_as_single_envs(spec, attack_seed):
     env_id, options = spec
     rng = np.random.default_rng(attack_seed)
-    shell = {"max_cycles": int(limit)} if (limit := rng.choice([0, 1, 7, 40])) else {}
-    batch = collab_overcooked.make_vec(env_id, SIZE, num_threads=int(rng.choice([1, 3])), **shell, **options)
-    single = collab_overcooked.make(env_id, **shell, **options)
+    wrapper = {"max_cycles": int(limit)} if (limit := rng.choice([0, 1, 7, 40])) else {}
+    batch = collab_overcooked.make_vec(env_id, SIZE, num_threads=int(rng.choice([1, 3])), **wrapper, **options)
+    single = collab_overcooked.make(env_id, **wrapper, **options)
     game, seed = getattr(batch.game, "plain", batch.game), int(rng.integers(2**40))
     observations, infos = batch.reset(seed=seed)
     single.reset(seed=seed)

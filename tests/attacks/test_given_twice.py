@@ -189,7 +189,7 @@ def test_callers_in_python_are_told_the_same(suite, options):
 def test_switches_of_two_teachers_may_be_equal():
     teacher = "teacher_group:llm:m?tokens=9,repairs=2,teacher_individual:llm:n?tokens=9,repairs=2"
     plan = plan_evaluation("rush", ["all=greedy"], scenario=["easy"], domain=["kitchen"], teacher=teacher, runs=1)
-    assert len(plan.teams()) and [spec for kind in plan.kinds for spec in kind.teachers()] == [
+    assert len(plan.teams()) and [spec for kind in plan.templates for spec in kind.teachers()] == [
         "llm:m?tokens=9,repairs=2",
         "llm:n?tokens=9,repairs=2",
     ]

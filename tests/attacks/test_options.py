@@ -30,8 +30,8 @@ SMALL = {  # games that are made fast, for what does not depend on the game
     "KitchenRush-v0": {},
     "Overcooked-v0": {},
 }
-SHELL = ("render_mode", "max_cycles", "mask_in", "text_info")
-CASES = [(env_id, option) for env_id in sorted(SMALL) for option in [*registry.game_options(env_id), *SHELL]]
+WRAPPER = ("render_mode", "max_cycles", "mask_in", "text_info")
+CASES = [(env_id, option) for env_id in sorted(SMALL) for option in [*registry.game_options(env_id), *WRAPPER]]
 
 
 def attempt(act, *value):
@@ -68,7 +68,7 @@ def env(request):
 
 def test_reset_options_seeds_and_actions(env, attack_seed):
     for value in random.Random(attack_seed).sample(HOSTILE, 20):
-        for option in (*env.game.reset_forms(), "zzz", "Task", 5):
+        for option in (*env.game.reset_parsers(), "zzz", "Task", 5):
             attempt(lambda option=option, value=value: env.reset(seed=0, options={option: value}))
         attempt(lambda value=value: env.reset(seed=value))
         attempt(lambda value=value: env.reset(seed=0, options=value))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import gzip
 import json
 import random
 from pathlib import Path
@@ -11,16 +10,15 @@ from typing import Any
 
 import pytest
 from attacks.mutations import mutate, nested, paths
-from attacks.records import PLANS, SHORT, write_records
+from attacks.records import PLANS, SHORT
 from support.covers import first
 
 from collab_overcooked.baselines.cloning import record_choices
 from collab_overcooked.cli.episodes import step_lines
-from collab_overcooked.games.collab_overcooked.suite import original_logs
 from collab_overcooked.registry import load_game
 from collab_overcooked.reporting import report, scorecard
 from collab_overcooked.reporting.plan_trees import all_updates, tree_text, update_at
-from collab_overcooked.reporting.results import score_paths, score_records
+from collab_overcooked.reporting.results import score_records
 from collab_overcooked.reporting.run_comparison import run_cards
 from collab_overcooked.reporting.video import frames_of_record
 from collab_overcooked.runner.records import RecordError, about, parse_record, read_records
@@ -188,21 +186,3 @@ def test_a_scene_inside_a_record_cannot_write_outside_arrays(donors, completed, 
     path.write_text(json.dumps(record | {"options": {"state": scene}}) + "\n")
     with pytest.raises(RecordError, match=r"records\.jsonl, line 1: "):
         report.build_report(read_records(path), [])
-
-
-def test_options_of_logs_mean_nothing_to_records(donors, tmp_path):
-    folder = write_records(tmp_path / "run", [donors["rush"]])
-    assert score_paths([folder], {"task": None, "gamma": 1.5})
-    with pytest.raises(ValueError, match="task: is for logs of an original game, and there are none"):
-        score_paths([folder], {"task": "nope"})
-
-
-@pytest.mark.parametrize(
-    ("text", "message"), [("[" * 100_000, "nested too deep"), (" " * 1001, "unpacks to more than")]
-)
-def test_logs_of_the_original_are_not_read_without_end(text, message, tmp_path, monkeypatch):
-    monkeypatch.setattr(original_logs, "MAX_CHARACTERS", 1000 if "unpacks" in message else 10**6)
-    path = tmp_path / "log.json.gz"
-    path.write_bytes(gzip.compress(text.encode()))
-    with pytest.raises(ValueError, match=f"log.json.gz: .*{message}"):
-        score_paths([path], {"task": "boiled_egg"})

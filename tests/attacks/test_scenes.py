@@ -96,7 +96,7 @@ def test_no_kernel_runs_before_a_scene_is_checked(game, monkeypatch):
     game = getattr(game, "plain", game)  # a lexicon translates around it
     env = next(moments(game, np.random.default_rng(1), 2))
     scene, (state, _) = to_dict(env.scene()), game.alloc(1)
-    checked = game.reset_forms()["state"](scene)
+    checked = game.reset_parsers()["state"](scene)
     for array, entry in zip(state, env.arrays[0], strict=True):
         array[:] = entry
 
@@ -146,7 +146,7 @@ def moments(game, rng, count):
 
 
 def memory_of(env):
-    """Return all that an environment is, but for what the shell may seed anew."""
+    """Return all that an environment is, but for what the wrapper may seed anew."""
     return [array.tobytes() for array in (*env.arrays[0], *env.arrays[1])], list(env.agents)
 
 

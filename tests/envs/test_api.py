@@ -1,4 +1,4 @@
-"""The ParallelEnv shell: what conformance does not say about it."""
+"""The ParallelEnv wrapper: what conformance does not say about it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 import collab_overcooked
 from collab_overcooked.envs.api import rows
 from collab_overcooked.envs.parallel import ParallelEnv
-from collab_overcooked.envs.shells import draw
+from collab_overcooked.envs.wrappers import draw
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
 
 ID = "CollabOvercooked-v0"

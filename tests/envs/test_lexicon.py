@@ -256,7 +256,7 @@ def both(env_id, specs, seed=3, **options):
         ("CuisineWorld-v0", ("greedy", "greedy"), {"level": "level_9", "agents": 2}),
         (
             "CuisineWorld-v0",
-            ("scheduler:rollouts=4,horizon=4", "random"),
+            ("planner:rollouts=4,horizon=4", "random"),
             {"level": "level_3", "agents": 2, "max_cycles": 20},
         ),
         ("CollabOvercooked-v0", ("greedy", "greedy"), {"task": "boiled_egg"}),

@@ -320,8 +320,8 @@ def test_central_control_pays_the_mean_and_tells_each_ones_own():
     assert paid > 0
 
 
-def sb3_vec_env(game, num_envs, **shell):
-    return registry.make_vec(game.id, num_envs, "sb3", **game.kwargs, **shell)
+def sb3_vec_env(game, num_envs, **wrapper):
+    return registry.make_vec(game.id, num_envs, "sb3", **game.kwargs, **wrapper)
 
 
 @pytest.fixture

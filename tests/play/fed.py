@@ -42,7 +42,7 @@ def welcome(role: str, clock: str, goal: str, **more: Any) -> dict[str, Any]:
         "moves": {},
         "goal": goal,
         "offers_practice": False,
-        "aim": "Bring 2 things.",
+        "objective": "Bring 2 things.",
         "limit": 40,
         "talks": True,
         "episodes": 3,

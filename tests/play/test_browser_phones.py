@@ -87,7 +87,7 @@ def test_nothing_covers_the_board(browser, game: str, size: tuple[int, int]) -> 
 def test_practice_leaves_the_board_on_the_screen(browser, language: str, size: tuple[int, int]) -> None:
     with phone(browser, *size) as context:
         feed = feed_of(context, "Overcooked", language)
-        feed.send(welcome("seat", "ticks", "lesson", game="Overcooked", talks=True))
+        feed.send(welcome("seat", "ticks", "tutorial", game="Overcooked", talks=True))
         steps = ["take", "pot", "put_down"]
         feed.send(state("playing", True, True), {"type": "progress", "steps": steps, "done": [], "at": ["c:0.25,1.25"]})
         feed.page.locator("#skip").wait_for()

@@ -128,7 +128,7 @@ def test_nobody_is_asked_where_nobody_reads(context, problems) -> None:
 def test_practice_marks_the_place_of_the_next_step_until_it_is_done(browser, how: str) -> None:
     with browser.new_context(viewport={"width": 1280, "height": 800}, has_touch=how == "touch") as context:
         feed = fed(
-            context, {"goal": "lesson", "talks": False}, legal=["noop", "go(crate)"], actions=["noop", "go(crate)"]
+            context, {"goal": "tutorial", "talks": False}, legal=["noop", "go(crate)"], actions=["noop", "go(crate)"]
         )
         page, marked = feed.page, feed.page.locator("#board .aim")
         steps = {"type": "progress", "steps": ["take", "pot"], "done": [], "at": ["c:1,0", "c:2,0"]}

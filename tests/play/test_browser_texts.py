@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from play.fed import HOME, MESSAGE, Feed, question, serve, state, welcome
 
-from collab_overcooked.play.practice import LESSON
+from collab_overcooked.play.practice import TUTORIAL
 from collab_overcooked.play.server import page_file
 from collab_overcooked.play.settings import LANGUAGES
 
@@ -64,7 +64,7 @@ def all_messages(role: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("role", ["seat", "voice", "watcher"])
 def test_no_text_of_a_players_page_shows_a_placeholder(context, problems, role: str, language: str) -> None:
     feed = Feed(context)
-    for clock, goal in product(("turns", "ticks"), ("", "act", LESSON)):
+    for clock, goal in product(("turns", "ticks"), ("", "act", TUTORIAL)):
         feed.open(language)
         for message in (welcome(role, clock, goal), *all_messages(role)):
             feed.send(message)

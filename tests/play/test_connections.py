@@ -15,7 +15,7 @@ import pytest
 from play.world import ESCAPE
 
 from collab_overcooked.play import server
-from collab_overcooked.play.host import Host, keep_links
+from collab_overcooked.play.host import Host
 from collab_overcooked.play.rooms import Rooms
 from collab_overcooked.play.settings import PlaySettings
 
@@ -110,13 +110,6 @@ def test_a_taken_over_connection_that_nobody_reads_is_given_up(make_session, mon
         assert person.here
 
     asyncio.run(story())
-
-
-def test_links_are_kept_for_a_restart(make_session, tmp_path) -> None:
-    hosts = [(Host(), make_session(["all=person"], **ESCAPE).people) for _ in range(2)]
-    links = [keep_links(tmp_path, *entry) or [holder.token for holder in (entry[0], *entry[1])] for entry in hosts]
-    assert links[0] == links[1] and len(set(links[0])) == 3
-    assert (tmp_path / "links.json").stat().st_mode & 0o077 == 0
 
 
 def test_a_client_that_goes_away_is_no_error_of_the_server(caplog):

@@ -6,22 +6,15 @@ import asyncio
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from play.world import ESCAPE, KITCHEN, QUICK, Player, first_legal, play
-from support.records import record_of
 
-from collab_overcooked import registry
 from collab_overcooked.io.structs import convert
-from collab_overcooked.play import rooms
 from collab_overcooked.play.host import Host
-from collab_overcooked.play.practice import LESSON, Goal, Practice
-from collab_overcooked.play.rooms import RoomOrder, Rooms, choices, details, listing, playable, with_rematch
-from collab_overcooked.play.server import page_file
-from collab_overcooked.play.settings import LANGUAGES, PlaySettings
-from collab_overcooked.reporting.pictures import picture_of, places_of
+from collab_overcooked.play.rooms import RoomOrder, Rooms, choices, details, listing, with_rematch
+from collab_overcooked.play.settings import PlaySettings
 
 
 def test_the_start_page_offers_every_game_with_its_tasks() -> None:
@@ -133,93 +126,6 @@ def test_a_frame_comes_before_the_first_ready(make_session) -> None:
     kinds = [m["state"] if m["type"] == "state" else m["type"] for m in player.got]
     assert kinds.index("frame") < kinds.index("playing") and player.of_type("frame")[0]["timestep"] == 0
     assert kinds.index("loading") < kinds.index("welcome")
-
-
-def test_practice_is_skipped_by_each_for_themselves() -> None:
-    lesson = (("take", r"\w+ take onion", "crate"), ("serve", r"\w+ deliver soup", "serving"))
-    goal = Goal(LESSON, 0, lambda step, seat, idle: False)
-    practice = Practice(goal, {0: "stay", 1: "stay"}, {0: lesson, 1: lesson})
-    pay = {"sparse": 0, "shaped": 0}
-    events = [
-        {"event": "onion_pickup", "label": "take onion", **pay},
-        {"event": "soup_delivery", "label": "deliver soup", **pay},
-    ]
-    record = record_of(env_id="Overcooked-v0", steps=[{"events": [event, None]} for event in events])
-    step, last = record.steps
-    assert not practice.reached(step)
-    assert practice.progress(0) == {"type": "progress", "steps": ["take", "serve"], "done": ["take"]}
-    assert practice.progress(1)["done"] == []
-    assert practice.places(0) == "serving" and practice.places(1) == "crate"
-    practice.skip(1)
-    assert not practice.over and not practice.places(1)
-    assert practice.reached(last) and practice.over
-
-
-LESSONS = {
-    "Overcooked-v0": "cramped_room",
-    "OvercookedV2-v0": "grounded_coord_simple",
-    "CollabOvercooked-v0": "boiled_egg",
-    "CuisineWorld-v0": "level_1, 2 agents, alpha 2",
-    "CraftKitchen-v0": "house, 2 agents, pace 3",
-    "Housework-v0": "wash_dishes",
-    "Transport-v0": "food, 6 rooms, 2 containers",
-    "KitchenRush-v0": "easy, kitchen, 2 agents",
-    "AlienRush-v0": "easy, alien, 2 agents",
-    "CollabCapture-v0": "code2024",
-    "CollabEscape-v0": "code2024",
-}
-
-
-def test_games_with_a_lesson_are_known() -> None:
-    assert {game for game in playable() if registry.game_class(game).lesson} == LESSONS.keys()
-
-
-@pytest.mark.parametrize("game", LESSONS)
-def test_playing_well_completes_every_step_of_a_lesson(game: str) -> None:
-    match = next(match for match in rooms.matches_of(game) if match.task == LESSONS[game])
-    env = registry.make(match.env_id, **match.env_kwargs)
-    policies = ("greedy", "random")  # only a random cook puts things down that nobody needs there
-    played = [replace(match, team=(policy,) * len(match.team)).run()[0].steps for policy in policies]
-    steps = {name for name, *_ in env.game.lesson}
-    taught, done = set(), set()
-    for seat in range(env.game.n_agents):
-        lesson = env.game.tutorial_for(seat)
-        taught |= {name for name, *_ in lesson}
-        for record_steps in played:
-            practice = Practice(Goal(LESSON, 0, lambda step, seat, idle: False), {seat: ""}, {seat: lesson})
-            for step in record_steps:
-                practice.reached(step)
-            done |= set(practice.progress(seat)["done"])
-        assert 1 <= len(lesson) <= 3, "practice is short"
-    assert taught == done == steps
-
-
-def test_a_lesson_of_a_seat_without_a_pot_leaves_the_pot_out() -> None:
-    env = registry.make("Overcooked-v0", layout="forced_coordination")
-    names = [[name for name, *_ in env.game.tutorial_for(seat)] for seat in range(2)]
-    assert sorted(names, key=len) == [["take", "put_down"], ["take", "pot", "put_down"]]
-
-
-@pytest.mark.parametrize("game", LESSONS)
-def test_every_step_of_a_lesson_marks_places_that_the_board_shows(game: str) -> None:
-    """Some places come into view only later."""
-    match = next(match for match in rooms.matches_of(game) if match.task == LESSONS[game])
-    env = registry.make(match.env_id, **match.env_kwargs)
-    env.reset(seed=match.seed)
-    scene, seen_at_once = env.scene(), set[str]()
-    for seat in range(env.game.n_agents):
-        seen = env.game.seat_scene(scene, seat)
-        marked = [places_of(env.game, seen, seat, places) for _, _, places in env.game.tutorial_for(seat)]
-        assert set().union(*marked) <= picture_of(env.game, seen, seat).keys()
-        seen_at_once |= set().union(*marked)
-    assert seen_at_once
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_every_step_of_a_lesson_has_a_text(language: str) -> None:
-    texts = json.loads(page_file(f"words.{language}.json"))["page"]["lessons"]
-    names = {name for game in LESSONS for name, *_ in registry.game_class(game).lesson}
-    assert texts.keys() == names and all(texts.values())
 
 
 def test_the_host_page_opens_rooms_and_shows_codes() -> None:

@@ -14,9 +14,8 @@ from play.world import ESCAPE, first_legal
 from support.cli_runner import CliRunner
 
 from collab_overcooked.cli import app
-from collab_overcooked.play import host as host_module
 from collab_overcooked.play import server
-from collab_overcooked.play.host import MAX_SESSIONS, Host
+from collab_overcooked.play.host import Host
 from collab_overcooked.play.messages import BURST, MAX_BYTES, Rate
 from collab_overcooked.play.session import MAX_WATCHERS
 from collab_overcooked.runner.replay import first_difference
@@ -168,47 +167,6 @@ def test_routes_of_others_get_the_same_headers(make_session) -> None:
         assert entry.get("/study", headers={"host": "evil.example"}).status_code == 403
 
 
-def test_every_token_is_compared_in_constant_time(make_session, monkeypatch) -> None:
-    host, compared = Host(), []
-    for _ in range(3):
-        session = make_session(["all=person"], **ESCAPE)
-        host.sessions[session.id] = session
-    monkeypatch.setattr(
-        host_module.hmac,
-        "compare_digest",
-        lambda parts, value: compared.append(parts) or parts == value,  # type: ignore
-    )
-    first = next(iter(host.sessions.values())).people[0]
-    assert host.find(first.token) == (next(iter(host.sessions.values())), first) and len(compared) == 6
-    assert host.find("x") is None and len(compared) == 12
-    assert host.is_host(host.token) and len(compared) == 13
-    assert len({entry.decode() for entry in compared}) == 7 and all(len(item) >= 22 for item in compared)  # 128 bits
-
-
-def test_sessions_that_nobody_uses_end(make_session) -> None:
-    import asyncio
-
-    now = [0.0]
-    used, idle = (make_session(["agent_0=person", "agent_1=greedy"], now=lambda: now[0], **ESCAPE) for _ in range(2))
-
-    async def story() -> None:
-        host = Host(lambda: now[0])
-        host.add(used)
-        host.add(idle)
-        now[0] = host_module.IDLE - 1
-        used.receive(used.people[0], {"type": "ready"})
-        for seconds, states in ((0, ("open", "open")), (host_module.IDLE + 1, ("open", "closed"))):
-            now[0] = max(now[0], seconds)
-            sweeping = asyncio.create_task(host.sweep())
-            await asyncio.sleep(0.01)
-            sweeping.cancel()
-            stopped = [session._stopped is not None for session in (used, idle)]
-            assert stopped == [state == "closed" for state in states]
-        await host.close()
-
-    asyncio.run(story())
-
-
 def test_watchers_are_limited(make_session) -> None:
     session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
     for _ in range(MAX_WATCHERS):
@@ -232,21 +190,6 @@ def test_pages_write_words_as_text_and_import_what_is_served() -> None:
     for text in texts:
         assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function", text)
         assert set(re.findall(r'"/page/([\w.]+)"', text)) <= server.FILES.keys(), "a page imports what is not served"
-
-
-def test_sessions_are_limited(make_session) -> None:
-    import asyncio
-
-    async def many() -> None:
-        host = Host()
-        session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
-        for number in range(MAX_SESSIONS):
-            session.id = f"s{number}"
-            host.sessions[session.id] = session
-        with pytest.raises(ValueError, match="at most"):
-            host.add(session)
-
-    asyncio.run(many())
 
 
 @pytest.mark.parametrize(

@@ -11,27 +11,18 @@ from itertools import count
 from typing import Any
 
 import pytest
-from play.world import ESCAPE, KITCHEN, Player, first_legal, matches, play
+from play.world import ESCAPE, KITCHEN, Player, first_legal, lines, matches, play
 
 from collab_overcooked import registry
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.games.rooms.env import CollabEscape
-from collab_overcooked.play import warming
-from collab_overcooked.play.matches import check_matches
 from collab_overcooked.play.messages import read_message
 from collab_overcooked.play.people import SendQueue
-from collab_overcooked.play.practice import BEGINS_AGAIN, COUNTS_NOW, LESSON, LESSON_ROUNDS
-from collab_overcooked.play.recording import ABORTED, INPUTS, TUTORIALS
-from collab_overcooked.play.session import Session
+from collab_overcooked.play.practice import TUTORIAL
+from collab_overcooked.play.recording import ABORTED, INPUTS
 from collab_overcooked.play.settings import PlaySettings
-from collab_overcooked.policies.specs import PolicySpec, make_known_policy, make_policy
+from collab_overcooked.policies.specs import PolicySpec, make_policy
 from collab_overcooked.runner.records import read_records
 from collab_overcooked.runner.replay import first_difference
-
-
-def lines(session: Session, name: str) -> list[dict]:
-    path = session.folder.path / name
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
 
 
 def test_a_game_of_a_person_is_an_ordinary_record(make_session) -> None:
@@ -65,10 +56,10 @@ def test_pages_report_the_window_and_losses_of_the_focus(make_session) -> None:
     (person,) = session.people
     for lost in (False, True, True):
         session.receive(person, read_message(json.dumps({"type": "window", "width": 500, "lost": lost})))
-    facts = person.facts()
-    assert (facts["window"], facts["focus_losses"], facts["answered"]) == ("small", 2, 0)
+    entry = person.entry()
+    assert (entry["window"], entry["focus_losses"], entry["answered"]) == ("small", 2, 0)
     person.begin()
-    assert (person.facts()["window"], person.facts()["focus_losses"]) == ("small", 0), "losses are those of an episode"
+    assert (person.entry()["window"], person.entry()["focus_losses"]) == ("small", 0), "losses are those of an episode"
 
 
 def test_episodes_of_the_same_task_are_numbered_on(make_session) -> None:
@@ -91,27 +82,6 @@ def test_only_people_play_people() -> None:
     assert PolicySpec.parse("person").kind == "human"
     with pytest.raises(ValueError, match="collab-overcooked play"):
         make_policy("person")
-
-
-@pytest.mark.parametrize(
-    ("team", "what", "message"),
-    [(["all=greedy"], ESCAPE, "no person plays"), (["agent_0=person"], {"suite": "initiations"}, "cannot play")],
-)
-def test_what_people_cannot_play_is_refused(team, what, message) -> None:
-    with pytest.raises(ValueError, match=message):
-        check_matches(matches(team, **what))
-
-
-def test_bad_settings_are_refused() -> None:
-    for value, message in (
-        ({"clock": "tick"}, "ticks"),
-        ({"tick": 0}, "tick must be"),
-        ({"on_leave": "gready"}, "greedy"),
-        ({"show": "text"}, "words"),
-        ({"grace": True}, "grace must be"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            PlaySettings(**value)
 
 
 def test_two_people_hear_each_other(make_session) -> None:
@@ -249,58 +219,6 @@ def test_real_time_takes_keys_and_keeps_chat(make_session) -> None:
     assert first_difference(record) is None
 
 
-def ready_after(messages: list[dict], start: int) -> dict:
-    """Return the first message after one at which everybody is ready."""
-    return next(m for m in messages[start:] if m["type"] == "state" and all(m["ready"].values()))
-
-
-@pytest.mark.parametrize(
-    ("lesson", "goals"), [(True, [LESSON] * LESSON_ROUNDS + ["speak"]), (False, ["act", "effect", "speak"])]
-)
-def test_practice_is_kept_apart(make_session, monkeypatch, lesson: bool, goals: list[str]) -> None:
-    if not lesson:
-        monkeypatch.setattr(CollabEscape, "lesson", ())
-
-    def eager(message):
-        answer = first_legal(message)
-        return answer | {"say": "hello"} if answer and answer["type"] == "act" else answer
-
-    session = make_session(["all=person"], practice=True, **ESCAPE)
-    player, _ = play(session, eager)
-    assert [welcome["goal"] for welcome in player.of_type("welcome")] == [*goals, ""]
-    assert [over["outcome"] for over in player.of_type("over") if over["practice"]][-1] == COUNTS_NOW
-    before = [message["type"] for message in player.got].index("over")
-    assert "welcome" not in [m["type"] for m in player.got[before : player.got.index(ready_after(player.got, before))]]
-    assert len(lines(session, TUTORIALS)) == len(goals) and len(read_records(session.folder.path)) == 1
-
-
-@pytest.mark.parametrize("wish", ["practise", "ready"])
-def test_people_choose_to_practise_first(make_session, wish: str) -> None:
-    """One of two asks for it, while and after the first round is to begin; both skip it."""
-
-    def chooses(wish):
-        last = {}
-
-        def choose(message):
-            last.update(message if message["type"] == "welcome" else {})
-            if message["type"] == "frame" and message["timestep"] == 1:
-                return {"type": "practise"}  # too late
-            answer = first_legal(message)
-            if answer and answer["type"] == "ready":
-                return {"type": wish if last["offers_practice"] else "ready"}
-            return {"type": "skip"} if answer and last["goal"] else answer
-
-        return choose
-
-    session = make_session(["all=person"], practice=None, **ESCAPE)
-    players = play(session, [chooses(wish), chooses("ready")])
-    goals = [LESSON, "speak", ""] if wish == "practise" else []
-    for player in players:
-        offers = [(message["goal"], message["offers_practice"]) for message in player.of_type("welcome")]
-        assert offers == [("", True), *((goal, False) for goal in goals)]
-    assert len(session.records) == 1 and session.error is None
-
-
 @pytest.mark.parametrize(
     ("how", "by_text"), [({}, False), ({"show": "picture"}, False), ({"show": "words"}, True), ({"menu": "none"}, True)]
 )
@@ -308,34 +226,6 @@ def test_rules_have_positions_and_spellings_for_those_who_play_by_text(make_sess
     session = make_session(["agent_0=person", "agent_1=greedy"], how=how)
     (player,) = play(session)
     assert ("(column, row)" in player.of_type("welcome")[0]["manual"]) == by_text
-
-
-def test_a_lesson_is_done_if_the_partner_catches_the_thief(make_session) -> None:
-    """Somebody who only walks beside one that catches the thief."""
-
-    def walker(message):
-        answer = first_legal(message)
-        if answer and answer["type"] == "act":
-            answer["plan"] = next(action for action in message["actions"] if action.startswith("go to"))
-        return answer
-
-    session = make_session(["agent_0=person", "agent_1=greedy"], practice=True, suite="collab-capture", episodes=1)
-    (player,) = play(session, walker)
-    assert player.of_type("progress")[-1]["done"] == ["walk", "catch"]
-    assert [message["goal"] for message in player.of_type("welcome")][:2] == ["lesson", ""]
-
-
-def test_a_lesson_whose_game_ends_too_early_begins_again(make_session) -> None:
-    def waits(message):
-        answer = first_legal(message)
-        if answer and answer["type"] == "act":
-            answer["plan"] = message["idle"]
-        return answer
-
-    session = make_session(["agent_0=person", "agent_1=random"], practice=True, **ESCAPE)
-    (player,) = play(session, waits)
-    assert [message["goal"] for message in player.of_type("welcome")][:4] == [LESSON] * LESSON_ROUNDS + [""]
-    assert [message["outcome"] for message in player.of_type("over")][:3] == [BEGINS_AGAIN, BEGINS_AGAIN, COUNTS_NOW]
 
 
 def test_a_person_comes_back_to_the_same_moment(make_session) -> None:
@@ -363,57 +253,6 @@ def test_a_person_comes_back_to_the_same_moment(make_session) -> None:
     asyncio.run(asyncio.wait_for(story(), 60))
     assert session.records[0].people["agent_0"].disconnects == 1
     assert first_difference(session.records[0]) is None
-
-
-@pytest.mark.parametrize("leave", ["idle", "random"])
-def test_every_policy_of_a_match_decides_before_anybody_is_ready(make_session, leave) -> None:
-    asked = list[tuple[str, str]]()
-
-    def made(spec: str) -> Any:
-        policy = make_known_policy(spec)
-        act = policy.act
-
-        def noting(seen: Any) -> Any:
-            asked.append((spec, session.state))
-            return act(seen)
-
-        policy.act = noting
-        return policy
-
-    session = make_session(["agent_0=person", "agent_1=greedy"], make=made, how={"on_leave": leave}, **ESCAPE)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(warming, "make_known_policy", made)
-        play(session)
-    before = [spec for spec, state in asked if state == "waiting"]
-    assert set(before) == {"greedy"} | ({leave} - {"idle"}) and ("greedy", "playing") in asked
-    assert first_difference(session.records[0]) is None
-
-
-def test_steps_in_which_a_policy_was_still_computing_are_counted(make_session) -> None:
-    done = threading.Event()
-
-    def made(spec: str) -> Any:
-        policy = make_known_policy(spec)
-        act = policy.act
-
-        def slow(seen: Any) -> Any:
-            if session.state == "playing":
-                done.wait(60)
-            return act(seen)
-
-        policy.act = slow
-        return policy
-
-    session = make_session(["agent_0=person", "agent_1=greedy"], make=made)
-
-    def press(message: dict[str, Any]) -> dict[str, Any] | None:
-        if message["type"] == "frame" and message["timestep"] >= 5:
-            done.set()
-        return {"type": "tap", "key": "left"} if message["type"] == "frame" else first_legal(message)
-
-    play(session, press)
-    waits = session.records[0].people["agent_0"].partner_waits
-    assert 4 <= waits <= len(session.records[0].steps)
 
 
 def test_every_round_begins_with_a_whole_frame_that_follows_no_other(make_session) -> None:
@@ -615,20 +454,20 @@ def test_the_first_step_waits_until_the_goal_was_read(make_session) -> None:
 
     (player,) = play(session, reader)
     welcome = player.of_type("welcome")[0]
-    assert "2 generators" in welcome["aim"] and welcome["limit"] == 30 and session.records
+    assert "2 generators" in welcome["objective"] and welcome["limit"] == 30 and session.records
 
 
 def test_the_card_names_the_goals_of_the_episode_that_follows(make_session) -> None:
-    aims = set()
+    objectives = set()
     for seed in range(3):
         session = make_session(["agent_0=person", "all=random"], suite="housework", episodes=1, seed=seed)
         (player,) = play(session, lambda each: {"type": "leave"} if each["type"] == "ask" else first_legal(each))
         picture = player.of_type("frame")[0]["picture"]["put"]
         needed = re.findall(r"'([a-z ]+) 0 of (\d+)", str([card for key, card in picture.items() if key[0] == "k"]))
-        aim = player.of_type("welcome")[0]["aim"]
-        assert needed and all(f"{name} ({count})" in aim for name, count in needed), (aim, picture)
-        aims.add(aim)
-    assert len(aims) > 1
+        objective = player.of_type("welcome")[0]["objective"]
+        assert needed and all(f"{name} ({count})" in objective for name, count in needed), (objective, picture)
+        objectives.add(objective)
+    assert len(objectives) > 1
 
 
 @pytest.mark.parametrize(("partner", "talks"), [("greedy", False), ("late:4:greedy", False), ("person", True)])
@@ -637,7 +476,7 @@ def test_pages_know_whether_a_partner_reads(make_session, partner, talks) -> Non
     welcome = play(session, lambda message: {"type": "leave"} if message["type"] == "frame" else None)[0].got
     (first, *_) = [message for message in welcome if message["type"] == "welcome"]
     assert first["talks"] is talks and first["team"] == ["human", "human" if talks else "scripted"]
-    assert [goal.name for goal in session._practice] == [LESSON, *(["speak"] if talks else [])]
+    assert [goal.name for goal in session._practice] == [TUTORIAL, *(["speak"] if talks else [])]
 
 
 def test_pages_name_people_where_a_game_numbers_them(make_session) -> None:

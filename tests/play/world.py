@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -94,3 +95,14 @@ GAMES: dict[str, tuple[str, dict[str, Any]]] = {
     "capture": ("CollabCapture-v0", {}),
     "escape": ("CollabEscape-v0", {}),
 }
+
+
+def lines(session: Session, name: str) -> list[dict]:
+    """Return the objects of a file of lines in a session's folder; none without the file."""
+    path = session.folder.path / name
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
+
+
+def ready_after(messages: list[dict], start: int) -> dict:
+    """Return the first message after one at which everybody is ready."""
+    return next(m for m in messages[start:] if m["type"] == "state" and all(m["ready"].values()))

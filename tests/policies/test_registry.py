@@ -24,11 +24,9 @@ GOOD = [
     "noisy:1:reference:3",
     "greedy",
     "planner:width=50,replan=5",
-    "scheduler:rollouts=9,horizon=5",
-    "solver",
+    "planner:rollouts=9,horizon=5",
     "selfish",
     "planner",
-    "planner:rollouts=9",
     "mcts",
     "mcts:simulations=30,discount=0.9,teammates=random",
 ]
@@ -68,9 +66,7 @@ def test_a_spec_that_is_no_text_is_refused() -> None:
 
 
 def test_every_kind_says_how_it_is_written_and_what_it_does() -> None:
-    assert {"random", "reference", "noisy", "greedy", "planner", "scheduler", "solver", "selfish", "mcts"} <= set(
-        policy_names()
-    )
+    assert {"random", "reference", "noisy", "greedy", "planner", "selfish", "mcts"} <= set(policy_names())
     for record in policy_records():
         assert record.usage.startswith(record.name) and record.summary.endswith(".")
 

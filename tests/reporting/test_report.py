@@ -184,7 +184,7 @@ def test_a_changed_record_changes_the_page(page, records):
     assert "unheard-of" not in page
 
 
-def test_an_episode_that_does_not_fit_is_not_filmed_to_its_end(records, monkeypatch):
+def test_an_episode_that_does_not_fit_is_not_drawn_to_its_end(records, monkeypatch):
     drawings = []
 
     def counted(game, scene, seat):

@@ -19,8 +19,8 @@ from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.runner.batched import play_batch, play_returns
 from collab_overcooked.runner.episode import play_episode, policy_seed
 from collab_overcooked.runner.match import Match
-from collab_overcooked.runner.play import jobs_of
 from collab_overcooked.runner.records import dump_line
+from collab_overcooked.runner.run_plans import jobs_of
 from collab_overcooked.runner.teams import make_team
 
 SEEDS = [3, 11, 12, 40]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from collab_overcooked import registry
+from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.reporting.results import score_records
 from collab_overcooked.runner.records import dump_line, parse_record, read_records
 from collab_overcooked.runner.replay import first_difference
@@ -56,3 +57,15 @@ def _lost(before: object, after: object, place: str = "") -> list[str]:
             text for k, pair in enumerate(zip(before, after, strict=True)) for text in _lost(*pair, f"{place}[{k}]")
         ]
     return [] if before == after else [place]
+
+
+@pytest.mark.parametrize(("suite", "name"), [("rush", "solver"), ("cuisineworld", "scheduler:rollouts=4")])
+def test_records_that_name_a_policy_of_old_are_read_scored_and_replayed(suite: str, name: str) -> None:
+    """1.0.0 had two more names for ``planner``; a record needs no policy."""
+    line = json.loads((FOLDER / f"{suite}.jsonl").read_text().splitlines()[0])
+    line["team"] = dict.fromkeys(line["team"], name)
+    record = parse_record(json.dumps(line), suite)
+    assert set(record.team.values()) == {name} and first_difference(record) is None
+    assert score_records([record]), "a table of its team"
+    with pytest.raises(ValueError, match=r"unknown policy '(solver|scheduler)'"):
+        make_policy(name)

@@ -11,6 +11,9 @@ from typing import Any
 from unittest import mock
 
 import pydantic  # noqa: F401  cyclopts checks types by it as soon as any library has imported it
+from rich.console import Console
+
+from collab_overcooked.reporting.result_table import ResultTable
 
 
 class _Stream(io.StringIO):
@@ -71,3 +74,21 @@ def run(*words: object) -> Result:
     from collab_overcooked.cli import app
 
     return CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)
+
+
+def printed(table: ResultTable) -> str:
+    """Return what a table shows in a terminal of 100 columns."""
+    out = io.StringIO()
+    table.show(Console(file=out, width=100))
+    return out.getvalue()
+
+
+SMALL = ["evaluate", "rush", "--domain", "kitchen", "--scenario", "easy", "--episodes", "1", "--no-report", "--set"]
+SMALL += ["max_turns=1", "--team", "all=llm:m?memory=off,tokens=512"]
+
+
+def run_small(*text: object) -> Result:
+    """Evaluate a language model for a turn of Kitchen Rush, with further words of the command line."""
+    from collab_overcooked.cli import app
+
+    return CliRunner().invoke(app, [str(word) for word in (*SMALL, *text)])

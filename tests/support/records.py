@@ -68,3 +68,31 @@ def as_json(record: EpisodeRecord) -> dict[str, Any]:
 def from_json(values: dict[str, Any]) -> Any:
     """Return the record of JSON values."""
     return convert(values, record_class(values.get("suite") or values["env_id"]))
+
+
+def rush_episodes(*completed: int, seed: int = 0) -> list[Any]:
+    """Return a record of Kitchen Rush for each number of completed orders."""
+    none = {
+        "label": "",
+        "event": "COOK",
+        "worker": 0,
+        "reason": "OK",
+        "advanced": False,
+        "ruined": False,
+        "finished": True,
+        "turn": 0,
+    }
+    return [
+        record_of(
+            env_id="KitchenRush-v0",
+            task="easy",
+            episode=number,
+            seed=seed,
+            scenario="easy",
+            max_turns=10,
+            team={"agent_0": "x"},
+            orders=[{"name": "a", "finished": True, "ruined": False}] * count,
+            steps=[{"events": [{**none, "order": f"order {k}"}]} for k in range(count)],
+        )
+        for number, count in enumerate(completed)
+    ]

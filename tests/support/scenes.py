@@ -16,7 +16,7 @@ def write_scene(
     """Start an episode in every environment of a batch and write a scene into it, whatever its keys say together."""
     game.reset(state, out, np.ones(len(state.rng), np.bool_), options, limit)
     for i in range(len(state.rng)):
-        checked = read(game.reset_forms()["state"], scene, "state")
+        checked = read(game.reset_parsers()["state"], scene, "state")
         game._encode(state, i, checked)
         game._complete(state, i, checked)
     game.observe(state, out)

@@ -12,11 +12,12 @@ import gymnasium
 import numpy as np
 import pytest
 from pettingzoo import ParallelEnv
+from testing.planted import LanternOfGlass, beacon, plant, quota, relay
 
 from collab_overcooked import registry
-from collab_overcooked.envs import parallel as shell_module
 from collab_overcooked.envs.aec import to_aec
-from collab_overcooked.envs.shells import split_options
+from collab_overcooked.envs.parallel import ParallelEnv as GameEnv
+from collab_overcooked.envs.wrappers import split_options
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
 from collab_overcooked.kernels.jit import is_compiled, kernel
 from collab_overcooked.testing import CHECKS, ConformanceError, Report, Result, check_game, difference
@@ -419,8 +420,8 @@ def test_a_broken_game_is_rejected(monkeypatch, game, check, sentence):
 
 
 def parallel(game, **kwargs):
-    shell, rules = split_options(kwargs)
-    return shell_module.ParallelEnv(game(**rules), **shell)
+    wrapper, rules = split_options(kwargs)
+    return GameEnv(game(**rules), **wrapper)
 
 
 # ------------------------------------------------------------------------------------------- reports
@@ -463,3 +464,12 @@ def test_differences_are_told_in_words(first, second, result):
 
 def test_every_check_has_a_docstring():
     assert all(check.__doc__ for check in CHECKS.values())
+
+
+ALL = [check for check in CHECKS if check != "signatures"]  # counted for all games of a process together
+
+
+@pytest.mark.parametrize("game", [relay.Relay, beacon.Beacon, quota.Quota, LanternOfGlass])
+def test_games_without_a_fault_pass(monkeypatch, game):
+    plant(monkeypatch, game)
+    assert check_game("Planted-v0", checks=ALL, episodes=1).ok

@@ -465,7 +465,7 @@ def _brief(plan: ComparisonPlan) -> ComparisonPlan:
 def plays_of(plan: MatchPlan) -> dict[tuple[str, str], Variant]:
     """Return the variants that a plan plays by task and key, see ``floors.play_of``."""
     by_entry = {}
-    for match in plan.kinds:
+    for match in plan.templates:
         variant = variant_of_match(match)
         by_entry[match.task, variant.key] = variant
     return by_entry

@@ -8,7 +8,7 @@ from typing import Any
 
 from collab_overcooked.evaluation.compare.leaderboard import Comparison, read_comparison
 from collab_overcooked.evaluation.compare.plan import make_plan
-from collab_overcooked.runner.play import play
+from collab_overcooked.runner.run_plans import run_plans
 
 
 def compare(
@@ -42,5 +42,5 @@ def compare(
     if any(plan.has_language_models() for plan, _ in runs):
         raise ValueError("policies: language models are compared by the command 'collab-overcooked compare'")
     comparison.write(folder)
-    play(runs, folder, workers=workers, timed=True)
+    run_plans(runs, folder, workers=workers, timed=True)
     return read_comparison(comparison, folder)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.event_rewards import Pay
-from collab_overcooked.io.schema import Form, one_of
+from collab_overcooked.io.schema import Parser, one_of
 from collab_overcooked.render.model import Drawing
 
 from .engine.compile import compile_kitchen, without_recipes
@@ -35,7 +35,7 @@ class CollabOvercooked(CollabOvercookedText):
     array_classes = (State, Out)
     event_codes = Event
     seat_view = CookView
-    lesson = (
+    tutorial = (
         ("collect", r"PICKUP pickup\(.+,ingredient_dispenser\)", "ingredients"),
         ("hand_over", r"PLACE .*", "counter"),
         ("receive", r"PICKUP pickup\(.+,counter\)", "counter"),
@@ -70,13 +70,13 @@ class CollabOvercooked(CollabOvercookedText):
             "receive": delivers and not collects,
             "utensil": delivers,
         }
-        return tuple(step for step in self.lesson if possible[step[0]])
+        return tuple(step for step in self.tutorial if possible[step[0]])
 
-    def reset_forms(self) -> dict[str, Form]:
+    def reset_parsers(self) -> dict[str, Parser]:
         return {
             "task": one_of(self.compiled.names.items[DISH + 1 :], "task"),
-            "orders": self.orders_codec(least=1).form,
-            **super().reset_forms(),
+            "orders": self.orders_codec(least=1).parser,
+            **super().reset_parsers(),
         }
 
     def _read_options(self, options: Any) -> dict[str, Any]:

@@ -97,7 +97,7 @@ _DEFINITIONS = {
 class CollabScoring(CollaborationOptions):
     """Options of how conversations and success are counted."""
 
-    # Time limits as multiples of the reference time; by default that of each record, and 1.5 for logs of the original
+    # Time limits as multiples of the reference time; by default that of each record
     gamma: tuple[float, ...] | float | None = option(
         None, "Time limits as multiples of the reference time, comma-separated; several judge the same run, 1,1.25,1.5."
     )
@@ -114,13 +114,5 @@ class CollabScoring(CollaborationOptions):
         return self.gamma if isinstance(self.gamma, tuple) else () if self.gamma is None else (self.gamma,)
 
 
-@dataclass(frozen=True, kw_only=True)
-class LogOptions:
-    """Information that log files of the original lack."""
-
-    task: str | None = option(None, "Task of the original's logs. Default: read from the folder or file name.")
-    kitchen: str = option("paper", "Kitchen of the original's logs.")
-
-
-TASK_OPTIONS = SuiteOptions(TaskOptions, CollabScoring, LogOptions, ("more", "by_task"))
-INITIATION_OPTIONS = SuiteOptions(SampleOptions, CollabScoring, LogOptions, ("more", "by_task"))
+TASK_OPTIONS = SuiteOptions(TaskOptions, CollabScoring, ("more", "by_task"))
+INITIATION_OPTIONS = SuiteOptions(SampleOptions, CollabScoring, ("more", "by_task"))

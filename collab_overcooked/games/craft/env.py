@@ -29,14 +29,14 @@ class CraftView(OrderView):
     goto = Verb.GOTO
 
     @property
-    def aim(self) -> str:
+    def objective(self) -> str:
         lifetime = self._game.compiled.config.lifetime
         return self._say(f"Every order that is served within {plural(lifetime, 'step')} counts 1.")
 
-    def deed(self, label: str) -> str:
+    def own_event_label(self, label: str) -> str:
         verb, _, place = label.removesuffix(")").partition("(")
         gathered = verb in (VERBS[Verb.KILL], VERBS[Verb.MINE])  # commands name a kind, events the one that is gone
-        return super().deed(f"{verb}({place.rstrip('0123456789')})" if gathered else label)
+        return super().own_event_label(f"{verb}({place.rstrip('0123456789')})" if gathered else label)
 
     @property
     def picture_rules(self) -> str:
@@ -58,7 +58,7 @@ class CraftKitchen(CraftText):
     global_state = ("agents", "bags", "gone", "furnaces", "chest", "served", "orders", "clock")
     exact_masks = True
     forced_column, over_column = Clock.FORCED, Clock.OVER
-    lesson = (("hunt", "KILL .*", "mob"), ("chop", "MINE .*", "log"), ("furnace", "(INPUT|FUEL) .*", "furnace"))
+    tutorial = (("hunt", "KILL .*", "mob"), ("chop", "MINE .*", "log"), ("furnace", "(INPUT|FUEL) .*", "furnace"))
 
     def __init__(self, *values: Any, **options: Any) -> None:
         config = CraftConfig.read(values, options)

@@ -42,7 +42,7 @@ class CuisineWorld(CuisineText, CuisineScene):
     config_class = CuisineWorldConfig
     array_classes = (State, Out)
     seat_view = KitchenView
-    lesson = (
+    tutorial = (
         ("ingredient", r"GET get \w+ \w+", r"storage\d+"),
         ("fill", r"PUT put (?!servingtable).*", TOOL),
         ("start", r"(team: )?ACTIVATE .*", TOOL),

@@ -75,7 +75,7 @@ class Housework(House):
 
     id = "Housework-v0"
     config_class = HouseworkConfig
-    lesson = (
+    tutorial = (
         ("look_inside", "opened .*", "cabinet|fridge|stove|dishwasher|microwave"),
         ("pick_up", "grasped .*", "item"),
         ("bring", "delivered .*", "goal_flag"),
@@ -87,7 +87,7 @@ class Transport(House):
 
     id = "Transport-v0"
     config_class = TransportConfig
-    lesson = (
+    tutorial = (
         ("look_around", "explored .*", ""),
         ("pick_up", "grasped .*", "item"),
         ("bring", "delivered .*", "goal_flag"),

@@ -188,14 +188,14 @@ class GoalLogger(EpisodeLogger):
 
     def begin(self, env: ParallelEnv) -> None:
         scene = env.scene()
-        self.facts = {
+        self.goal_fields = {
             "family": scene["task"],
             "goal_size": sum(goal["need"] for goal in scene["goals"]),
             "goal": {goal["name"]: goal["need"] for goal in scene["goals"]},
         }
 
     def end(self) -> dict[str, Any]:
-        return self.facts
+        return self.goal_fields
 
 
 class HouseSuite(Suite):

@@ -15,7 +15,7 @@ from collab_overcooked.envs.event_rewards import Pay
 from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.io.checks import parse_text, quote_value
-from collab_overcooked.io.schema import Form, one_of
+from collab_overcooked.io.schema import Parser, one_of
 from collab_overcooked.kernels.batch_kernels import BatchKernels
 from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE
 from collab_overcooked.render.model import Drawing
@@ -37,7 +37,7 @@ from .engine.constants import (
     Reason,
     Thing,
 )
-from .engine.generate import generate, read_wishes
+from .engine.generate import generate, read_generator_config
 from .engine.observation_layout import check_view
 from .engine.observe import mask_primitive
 from .engine.rules import is_ready
@@ -57,7 +57,7 @@ class LayoutView(SeatView):
     public_actions = True
 
     @property
-    def aim(self) -> str:
+    def objective(self) -> str:
         return self._say(orders_text(self._game.layouts[self._state.clock[0, Clock.LAYOUT]]))
 
     @property
@@ -81,7 +81,7 @@ class LayoutView(SeatView):
         return self.text.partition(self._say(text.MENU))[0].rstrip()
 
     @cached_property
-    def awaited(self) -> Hashable | None:  # type: ignore[override]
+    def wait_until_changed(self) -> Hashable | None:  # type: ignore[override]
         """Kitchen, announcement, hands, pots, counters, gates and what is possible; None with primitive actions."""
         if self._game.levels[self._seat] != MEDIUM:
             return None
@@ -108,7 +108,7 @@ class Overcooked(OvercookedManual):
     array_classes = (State, Out)
     event_codes, events_are_bits = Event, True
     max_cycles = HORIZON
-    lesson = (
+    tutorial = (
         ("take", r"\S+ take (onion|tomato)", "crate"),
         ("pot", r"\S+ put (onion|tomato) in pot", "pot"),
         ("put_down", r"\S+ put \w+ down", "counter"),
@@ -147,10 +147,10 @@ class Overcooked(OvercookedManual):
         starts = self.compiled.tables.starts[:, seat].tolist()
         names = [name for k, (x, y) in enumerate(starts) for name in self.within_reach(k, (x, y), FLOOR)]
         has_pot = any(name.startswith(LETTERS[Kind.POT]) for name in names)
-        return tuple(step for step in self.lesson if has_pot or step[0] != "pot")
+        return tuple(step for step in self.tutorial if has_pot or step[0] != "pot")
 
-    def reset_forms(self) -> dict[str, Form]:
-        return {"layout": one_of(self.compiled.names, "layout"), **super().reset_forms()}
+    def reset_parsers(self) -> dict[str, Parser]:
+        return {"layout": one_of(self.compiled.names, "layout"), **super().reset_parsers()}
 
     def _choose(self, state: State, which: np.ndarray, options: Mapping[str, Any]) -> None:
         """Choose the layout that the options name; otherwise one is drawn."""
@@ -246,12 +246,12 @@ class Overcooked(OvercookedManual):
 
 
 def _with_size(config: OvercookedConfig) -> OvercookedConfig:
-    """Return the config with the size of pictures of generated layouts, so that all pools of like wishes have it."""
+    """Return the config with the size of pictures of generated layouts, so that all pools of like config have it."""
     whole_maps = not config.obs.startswith("features") and config.view_radius is None
     if config.size is not None or not whole_maps or config.layout != PROCEDURAL:
         return config
-    wishes = read_wishes(config.generator)
-    return replace(config, size=[wishes.width[1], wishes.height[1]])
+    sizes = read_generator_config(config.generator)
+    return replace(config, size=[sizes.width[1], sizes.height[1]])
 
 
 def load_pool(source: Any, generator: Mapping[str, Any] | None = None, agents: int | None = None) -> list[Layout]:
@@ -262,7 +262,7 @@ def load_pool(source: Any, generator: Mapping[str, Any] | None = None, agents: i
         LayoutError: A file is invalid.
     """
     if source == PROCEDURAL:
-        return generate(read_wishes({**({} if agents is None else {"agents": agents}), **(generator or {})}))
+        return generate(read_generator_config({**({} if agents is None else {"agents": agents}), **(generator or {})}))
     if generator is not None:
         raise ValueError(f"generator is for layout {PROCEDURAL!r}, not {quote_value(source)}")
     if isinstance(source, (str, pathlib.Path, Mapping)):

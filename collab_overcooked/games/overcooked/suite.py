@@ -47,7 +47,14 @@ from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.teams import SWAPPED, both_orders, parse_seats
 
 from .engine.constants import HORIZON, Clock
-from .engine.generate import GeneratorConfig, generate, layout_text, orders_to_prove, prove_layout, read_wishes
+from .engine.generate import (
+    GeneratorConfig,
+    generate,
+    layout_text,
+    orders_to_prove,
+    prove_layout,
+    read_generator_config,
+)
 from .engine.solvability import DISPENSERS, list_untouched
 from .engine.spec import FOLDER, KEYS, Layout, layouts, load_kitchen
 from .env import PROCEDURAL
@@ -334,18 +341,18 @@ def check_layouts(sources: Sequence[str], options: LayoutOptions) -> DocumentFin
 def _check_layout(source: str, policy: str) -> DocumentFinding:
     layout = load_kitchen(source)
     proof = prove_layout(layout)
-    errands = [] if proof is None else [str(errand) for errand in proof.errands]
+    subtasks = [] if proof is None else [str(subtask) for subtask in proof.subtasks]
     score = None if policy == NO_POLICY else par_score(layout, policy)
     lines = [f"{layout.name}: {layout.width} x {layout.height}, {len(layout.starts)} players"]
     untouched = [f"{kind} at {cell}" for kind, cell in list_untouched(layout.grid, layout.starts)]
-    lines += [f"  {line}" for line in errands or _tried(layout)]
+    lines += [f"  {line}" for line in subtasks or _tried(layout)]
     lines += [f"  note: {station}: no player can stand beside it" for station in untouched]
     lines += [f"  note: orders with {name} cannot be filled: no player gets at any" for name in _missing(layout)]
     if score is not None:
         lines.append(f"{policy} serves {score} points in {HORIZON} steps")
     if score == 0 and proof is not None:
-        lines.append(f"  the errands above serve soup all the same: {policy} does not find them, as it plans otherwise")
-    values: dict[str, Any] = {"name": layout.name, "proof": errands, "policy": policy, "score": score}
+        lines.append(f"  the subtasks above serve soup all the same; {policy} does not find them")
+    values: dict[str, Any] = {"name": layout.name, "proof": subtasks, "policy": policy, "score": score}
     values["unreachable"] = untouched
     return DocumentFinding("\n".join(lines), values, proof is not None or bool(score))
 
@@ -385,7 +392,9 @@ class LayoutGenerator(GeneratorConfig):
 
     def write(self, out: Path, command: str) -> DocumentFinding:
         """Draw layouts and write each to a file of the folder ``out``."""
-        layouts = generate(read_wishes({entry.name: getattr(self, entry.name) for entry in fields(GeneratorConfig)}))
+        layouts = generate(
+            read_generator_config({entry.name: getattr(self, entry.name) for entry in fields(GeneratorConfig)})
+        )
         lines, values = [], []
         for layout in layouts:
             score = None if self.par == NO_POLICY else par_score(layout, self.par)

@@ -79,7 +79,7 @@ class CollabCapture(RoomGame):
     id = "CollabCapture-v0"
     goal = Goal.CAPTURE
     things = ("thief", "button")
-    lesson = (("walk", "moved .*", "room"), ("catch", "(team: )?.* caught", "thief"))
+    tutorial = (("walk", "moved .*", "room"), ("catch", "(team: )?.* caught", "thief"))
     config_class = CaptureConfig
 
 
@@ -89,7 +89,7 @@ class CollabEscape(RoomGame):
     id = "CollabEscape-v0"
     goal = Goal.ESCAPE
     things = ("killer", "generator")
-    lesson = (
+    tutorial = (
         ("walk", "moved .*", "room"),
         ("repair", "fixed .*", "generator"),
         ("complete", "(team: )?fixed .* completed", "generator"),

@@ -11,7 +11,7 @@ import numpy as np
 from collab_overcooked.envs.api import BoundBatch, clone
 from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.envs.seen import SeatView
-from collab_overcooked.io.schema import Form, integer
+from collab_overcooked.io.schema import Parser, integer
 from collab_overcooked.kernels.arrays import counts_to
 from collab_overcooked.kernels.bound import bind, bind_all
 from collab_overcooked.render.model import Drawing
@@ -34,7 +34,7 @@ class BoardView(SeatView):
     public_choices = plays_in_turns = True
 
     @property
-    def aim(self) -> str:
+    def objective(self) -> str:
         return self._say(GOAL)
 
     @property
@@ -89,7 +89,7 @@ class KitchenRush(RushText, RushScene):
     step_key = "slot"
     unsaved = ("rng",)  # nothing is drawn
     deterministic = True
-    lesson: tuple[tuple[str, str, str], ...] = (
+    tutorial: tuple[tuple[str, str, str], ...] = (
         ("ingredients", "TAKE_INGREDIENTS .* advanced.*", r"pantry\d*"),
         ("cook", "COOK_MEAL .* advanced.*", r"stove\d*"),
         ("spices", "TAKE_SPICES .* advanced.*", r"spicebag\d*"),
@@ -120,10 +120,10 @@ class KitchenRush(RushText, RushScene):
             "cook": any(recipe.cook_time for recipe in recipes),
             "spices": any(recipe.spices for recipe in recipes),
         }
-        return tuple(step for step in self.lesson if needed[step[0].removeprefix(STRANGE)])
+        return tuple(step for step in self.tutorial if needed[step[0].removeprefix(STRANGE)])
 
-    def reset_forms(self) -> dict[str, Form]:
-        return {"episode": integer(0, len(self.scenario.episodes) - 1), **super().reset_forms()}
+    def reset_parsers(self) -> dict[str, Parser]:
+        return {"episode": integer(0, len(self.scenario.episodes) - 1), **super().reset_parsers()}
 
     def _choose(self, state: State, which: np.ndarray, options: Mapping[str, Any]) -> None:
         state.clock[which, Clock.EPISODE] = options.get("episode", options.get("state", {}).get("episode", NOTHING))
@@ -191,4 +191,4 @@ class AlienRush(KitchenRush):
     id = "AlienRush-v0"
     language = "alien"
     # Texts that name no place, as those of Kitchen Rush would translate the alien names
-    lesson = tuple((STRANGE + name, event, place) for name, event, place in KitchenRush.lesson)
+    tutorial = tuple((STRANGE + name, event, place) for name, event, place in KitchenRush.tutorial)

@@ -87,7 +87,7 @@ export function markCells() {
   // all places of the next step until this seat is to act, then those where it can do something
   const idle = now.phase !== "playing" || (turns() && (!now.question || $("send").disabled));
   const usable = (cell) => idle || actionsAt(cell).length > 0 || Boolean(route(cell, true)?.length);
-  picture.mark("aim", (cell, key) => now.lesson.at.includes(key) && usable(cell));
+  picture.mark("aim", (cell, key) => now.tutorial.at.includes(key) && usable(cell));
 }
 
 // The keys that walk to a cell; a station is used from beside it. Teammates block the way unless they may step aside.

@@ -13,7 +13,7 @@ export function welcome() {
   $("goal").textContent = now.me.goal ? (words.goals[now.me.goal] ?? "") : "";
   show("practice", Boolean(now.me.goal) && now.me.role === "seat");
   $("steps").replaceChildren();
-  now.lesson = { steps: [], done: [], at: [] };
+  now.tutorial = { steps: [], done: [], at: [] };
   $("skip").disabled = false;
   document.title = name;
   const others = now.me.names
@@ -65,7 +65,7 @@ function showStart() {
         ? fill(own?.limit ?? words.steps_long, { n: now.me.limit })
         : say("seconds_long", { n: Math.round(now.me.limit * now.me.tick) }));
   $("start-goal").textContent = own?.goal ?? "";
-  $("start-aim").textContent = phrase(now.me.aim);
+  $("start-objective").textContent = phrase(now.me.objective);
   const facts = [$("who").textContent, long, ...(own?.how ?? []), howToAct()];
   $("start-facts").replaceChildren(...facts.filter(Boolean).map((text) => make("li", text)));
   show("read-rules", Boolean(now.me.manual));
@@ -226,16 +226,16 @@ $("text-on").onchange = () => {
 };
 
 export function showSteps() {
-  const { steps, done } = now.lesson;
+  const { steps, done } = now.tutorial;
   markCells();
   const next = steps.find((step) => !done.includes(step));
   $("steps").replaceChildren(
     ...steps.map((step) => {
-      const item = make("li", words.lessons[step] ?? step);
+      const item = make("li", words.tutorials[step] ?? step);
       if (done.includes(step)) item.className = "ok";
       else if (step === next) item.className = "next";
       return item;
     }),
   );
-  $("goal").textContent = next ? (words.lessons[next] ?? "") : words.practice_done;
+  $("goal").textContent = next ? (words.tutorials[next] ?? "") : words.practice_done;
 }

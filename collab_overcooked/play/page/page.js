@@ -11,7 +11,7 @@ export const now = {
   rematch: null,
   final: false, // the connection is not made again
   causes: [], // of what changes with the frame that is read
-  lesson: { steps: [], done: [], at: [] }, // of practice: where the next step is taken is marked
+  tutorial: { steps: [], done: [], at: [] }, // of practice: where the next step is taken is marked
   ending: {}, // of a round
 };
 export const $ = (id) => document.getElementById(id);

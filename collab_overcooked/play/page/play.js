@@ -119,7 +119,7 @@ const HANDLERS = {
     if (message.code === "busy") $("busy").textContent = message.message;
   },
   progress(message) {
-    now.lesson = message;
+    now.tutorial = message;
     showSteps();
   },
   over(message) {
@@ -234,7 +234,7 @@ for (const button of document.querySelectorAll("[data-rematch]"))
 $("skip").onclick = () => {
   send({ type: "skip" });
   $("skip").disabled = true;
-  now.lesson.at = [];
+  now.tutorial.at = [];
   markCells();
   $("goal").textContent = words.skipped;
 };

@@ -9,7 +9,7 @@ from typing import Any
 
 from collab_overcooked.io.checks import near_matches, refuse_twice
 from collab_overcooked.policies.llm.exchange import Reply, UnusableReply
-from collab_overcooked.policies.llm.unusable import Fuse, count_reason
+from collab_overcooked.policies.llm.unusable import UnusableLimit, count_reason
 
 
 class Exhausted(UnusableReply):
@@ -149,12 +149,15 @@ class Usage:
 
 
 class UsageMeter:
-    """Usage of each seat of a team in an episode, with a common budget, and the fuse of the run."""
+    """Usage of each seat of a team in an episode, their common budget, and the run's limit of unusable answers."""
 
     def __init__(
-        self, budget: Budget | None = None, prices: Mapping[str, Price] | None = None, fuse: Fuse | None = None
+        self,
+        budget: Budget | None = None,
+        prices: Mapping[str, Price] | None = None,
+        unusable_limit: UnusableLimit | None = None,
     ) -> None:
-        self.fuse = fuse or Fuse(0)
+        self.unusable_limit = unusable_limit or UnusableLimit(0)
         self.budget, self.prices = budget or Budget(), dict(prices or {})
         self._own: dict[int, Price | None] = {}
         self.seats: dict[int, Usage] = {}

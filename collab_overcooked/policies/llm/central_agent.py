@@ -88,7 +88,7 @@ class CommandLanguage(ABC):
         """Return states and commands, one line each, of a short game on another level."""
 
     @abstractmethod
-    def facts(self, demo: bool) -> dict[str, Any]:
+    def variables(self, demo: bool) -> dict[str, Any]:
         """Return the variables of the game's templates, with or without a demonstration."""
 
     def why_void(self, commands: Sequence[str]) -> str | None:
@@ -259,17 +259,17 @@ class CentralAgent:
     def _fixed(self) -> list[ChatMessage]:
         demo = self.language.demonstration(str(self.on["demo"]), int(self.on["demo_agents"]))
         fill = self.session.prompts.fill
-        facts = self.language.facts(bool(demo)) | {
+        values = self.language.variables(bool(demo)) | {
             "hints": self.on["hints"],
             "times": self.on["times"],
             "seats": self.seats,
             "json": self.session.settings.answer == "schema",
         }
-        turns = [ChatMessage("user", fill("rules", **facts))]
+        turns = [ChatMessage("user", fill("rules", **values))]
         for state, commands in demo:
             state_text = fill("state", state=state, feedback=None, earlier=[])
             turns += [ChatMessage("user", state_text), ChatMessage("assistant", commands)]
-        return [*turns, ChatMessage("user", fill("begin", **facts))]
+        return [*turns, ChatMessage("user", fill("begin", **values))]
 
 
 class CommandedSeat:

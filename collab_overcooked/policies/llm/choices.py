@@ -3,7 +3,7 @@ r"""Which of several options an answer names. Options have labels, numbers or le
 The grammar, outside of thinking markup; docs/how_to/agents.md states it for users:
 
 - a JSON object with the requested key, also as the arguments of a tool call in the text forms of model families;
-- a statement: ``Answer: 3`` and its kin, ``I choose option 3``, ``\boxed{3}``, ``<answer>3</answer>``;
+- a statement: ``Answer: 3`` and its like, ``I choose option 3``, ``\boxed{3}``, ``<answer>3</answer>``;
 - a first or last line that is nothing but an option's label, its text, or both.
 
 Everything that an answer names so has to be the same option. A negation or an ``if`` before a statement, a question or

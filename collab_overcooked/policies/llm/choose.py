@@ -31,8 +31,11 @@ class ChooseAgent(PolicyBase):
 
     def question(self, template: str, **values: Any) -> list[ChatMessage]:
         """Return a chat: the rules, then a filled template."""
-        fill, facts = self.session.prompts.fill, {**self._facts(values["seen"]), **values}
-        return [ChatMessage("system", fill("choose_rules", **facts)), ChatMessage("user", fill(template, **facts))]
+        fill, variables = self.session.prompts.fill, {**self._variables(values["seen"]), **values}
+        return [
+            ChatMessage("system", fill("choose_rules", **variables)),
+            ChatMessage("user", fill(template, **variables)),
+        ]
 
     def act(self, seen: AgentView) -> Decision:
         """Return one of the listed actions; wait if the model does not name one, or named one that is refused."""
@@ -101,7 +104,7 @@ class ChooseAgent(PolicyBase):
     def _tools(self, texts: Sequence[str]) -> list[dict[str, Any]]:
         return [act_tool(texts, "Choose the one action that you take now.")] if self.on["channel"] == TOOLS else []
 
-    def _facts(self, seen: AgentView) -> dict[str, Any]:
+    def _variables(self, seen: AgentView) -> dict[str, Any]:
         menu = self.listed.menu
         # The state's text may list what is possible now
         observed = {"observation": seen.view.surroundings} if menu == VOCABULARY else {}

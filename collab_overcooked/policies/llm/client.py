@@ -21,7 +21,7 @@ from collab_overcooked.policies.llm.providers import ProvidersTransport
 from collab_overcooked.policies.llm.responses import ResponsesTransport
 from collab_overcooked.policies.llm.store import Store
 from collab_overcooked.policies.llm.transport import KEY_VARIABLE, OPENAI, RetryPolicy, Transport, check_address
-from collab_overcooked.policies.llm.unusable import Fuse
+from collab_overcooked.policies.llm.unusable import UnusableLimit
 
 LOCAL_TIMEOUT = 1800.0  # seconds: a CPU processes only a few tokens per second
 RESERVED = 8_192  # tokens that a budget of the run reserves for an answer without a maximum length
@@ -52,8 +52,8 @@ class Client:
         store: Exchanges; requests in it are not sent again.
         replay: Exchanges that answer all requests without any endpoint.
         keep: All exchanges of the run by position, from which a stopped run resumes without repeating requests.
-        facts: Configuration that must be equal to resume an evaluation, as JSON values.
-        fuse: Ends a run whose models give no usable answers.
+        run_config: Configuration that must be equal to resume an evaluation, as JSON values.
+        unusable_limit: Ends a run whose models give no usable answers.
         model_prices: Prices in settings of models, by model and endpoint.
         usage: Usage of the requests sent, excluding those answered from a store.
         earlier: Usage of the run before it was stopped, which counts towards ``total``.
@@ -73,8 +73,8 @@ class Client:
     store: Store | None = None
     replay: Store | None = None
     keep: Store | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    fuse: Fuse = field(default_factory=lambda: Fuse(0))
+    run_config: Mapping[str, Any] = field(default_factory=dict)
+    unusable_limit: UnusableLimit = field(default_factory=lambda: UnusableLimit(0))
     model_prices: dict[tuple[str, EndpointConfig | None], Price] = field(default_factory=dict)
     usage: Usage = field(default_factory=Usage)
     earlier: Usage = field(default_factory=Usage)
@@ -218,7 +218,7 @@ class Client:
 
     def usage_meter(self) -> UsageMeter:
         """Return a new meter for a team."""
-        return UsageMeter(self.budget, self.prices, self.fuse)
+        return UsageMeter(self.budget, self.prices, self.unusable_limit)
 
     def expected(self, share: float) -> str:
         """Return the expected spending of the whole run, of which a share has been played."""
@@ -329,19 +329,21 @@ def connect(
     if len(chosen := [name for name, value in sources.items() if value is not None]) > 1:
         raise ValueError(f"give only one of {', '.join(chosen)}")
     limits, prices = parse_budget(budget), parse_prices(price)
-    facts = {"budget": limits.to_dict(), "prices": {model: vars(price) for model, price in prices.items()}}
-    client = Client(budget=limits, total=parse_budget(budget_total, "budget-total"), prices=prices, facts=facts)
+    run_config = {"budget": limits.to_dict(), "prices": {model: vars(price) for model, price in prices.items()}}
+    client = Client(
+        budget=limits, total=parse_budget(budget_total, "budget-total"), prices=prices, run_config=run_config
+    )
     if replay is not None:
         if not Path(replay).is_file():
             raise ValueError(f"{replay}: no such file of exchanges")
         client.replay = Store(replay)
     else:
         client.store = None if store is None else Store(store)  # rejects a damaged file before anything is started
-        client.fuse = Fuse()
+        client.unusable_limit = UnusableLimit()
         client.default = EndpointConfig(base_url or "", key_variable or "", str(local or ""))
         client.timeout, client.give_up = timeout, give_up or RetryPolicy.give_up
         client.rate, client.threads = rate, local_threads
-        client.facts = {**facts, "endpoint": _where(client, client.default)}
+        client.run_config = {**run_config, "endpoint": _where(client, client.default)}
     source = store if replay is None else replay
     if keep is not None and (source is None or Path(source).resolve() != Path(keep).resolve()):
         client.keep = Store(keep)

@@ -42,8 +42,8 @@ from collab_overcooked.policies.search.deliberation import (
     PlanSettings,
     left_out_text,
 )
+from collab_overcooked.policies.search.plan_functions import Walk
 from collab_overcooked.policies.search.plan_tree import Node
-from collab_overcooked.policies.search.plan_voices import Walk
 from collab_overcooked.policies.search.subplans import Findings, Plan, SubPlan, plan_text
 
 MAX_WORDS = 1_500  # maximum characters of a plan or message
@@ -182,13 +182,13 @@ def find_option(text: str, options: Sequence[SubPlan]) -> SubPlan | None:
     return next((option for option in options if option.text == step), None)
 
 
-class ModelVoices:
+class ModelPlanFunctions:
     """Plan functions of a deliberation from one seat's model; unreadable answers count as silence."""
 
     def __init__(self, session: ModelSession, values: Mapping[str, Value]) -> None:
         self.session, self.values = session, values
 
-    def voices(self) -> PlanFunctions:
+    def plan_functions(self) -> PlanFunctions:
         """Return the callables of a deliberation."""
         follow = self.follow if self.values["parse"] else None
         return PlanFunctions(self.propose, self.criticise, self.rate, self.write, follow, self.session.spent)
@@ -247,7 +247,7 @@ class ModelVoices:
         self, template: str, briefing: Briefing, read: Callable[[str], Answer], schema: Mapping[str, Any], **values: Any
     ) -> Any:
         fill, seen = self.session.prompts.fill, briefing.seen
-        facts = {
+        variables = {
             "me": seen.names[briefing.seat],
             "members": [seen.names[seat] for seat in briefing.members],
             "manual": rules_of(seen, pays=bool(self.values["charge"])),
@@ -264,7 +264,10 @@ class ModelVoices:
             "json": self.session.settings.json,
             **values,
         }
-        chat = [ChatMessage("system", fill("cots_rules", **facts)), ChatMessage("user", fill(template, **facts))]
+        chat = [
+            ChatMessage("system", fill("cots_rules", **variables)),
+            ChatMessage("user", fill(template, **variables)),
+        ]
         try:
             return self.session.ask(chat, read, schema if self.session.settings.json else None)
         except UnusableReply:
@@ -293,8 +296,8 @@ class CotsAgent:
     def __init__(self, session: ModelSession, values: Mapping[str, Value], team: SearchTeam) -> None:
         self.session, self.team = session, team
         simulator = simulator_of(session.info, f"llm:{session.settings.model}")
-        voices = ModelVoices(session, values).voices()
-        team.enter(Member(session.seat, simulator, provider_of(session.info.game), voices), session.info)
+        functions = ModelPlanFunctions(session, values).plan_functions()
+        team.enter(Member(session.seat, simulator, provider_of(session.info.game), functions), session.info)
 
     def act(self, seen: AgentView) -> Decision:
         """Follow the plan; wait if the game refuses the action."""

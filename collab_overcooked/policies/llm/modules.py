@@ -79,7 +79,7 @@ class AgentMemory(Module):
         names = dict(zip(game.action_texts(seat=seen.seat), seen.view.action_texts, strict=True))
         runs: list[tuple[int, int, str]] = []
         for (end, label), start in zip(reversed(events), reversed(starts), strict=True):
-            action, failed, _ = seen.view.deed(label).partition(FAILED)
+            action, failed, _ = seen.view.own_event_label(label).partition(FAILED)
             text = names.get(action, action) + failed
             first, last, after = runs[-1] if runs else (0, 0, "")
             if text == after and end >= first:

@@ -23,7 +23,7 @@ from collab_overcooked.policies.llm.tools import TOOLS, act_tool, read_parts, ta
 class PartnerInstructions(Protocol):
     """A game's instructions for partner agents; the class is called with the episode's ``EnvInfo`` and the seat."""
 
-    def facts(self) -> dict[str, Any]:
+    def variables(self) -> dict[str, Any]:
         """Return the variables of the game's templates."""
 
     def observation(self, seen: AgentView, form: str) -> str:
@@ -47,7 +47,7 @@ class PartnerAgent:
         self.names = [*(["analysis"] if values["analysis"] else []), "plan", *(["say"] if values["talk"] else [])]
         self.modules = make_modules(session, self.question, values)
         self._decided: list[tuple[int, str]] = []  # timestep and plan
-        self._facts = instructions.facts() | {
+        self._variables = instructions.variables() | {
             "parts": self.names,
             "talk": values["talk"],
             "helper": values["helper"],
@@ -61,7 +61,7 @@ class PartnerAgent:
         fill = self.session.prompts.fill
         if "seen" in values:
             values["observation"] = self.instructions.observation(values["seen"], str(self.on["recipe"]))
-        values = {**self._facts, **values}
+        values = {**self._variables, **values}
         return [ChatMessage("system", fill("rules", **values)), ChatMessage("user", fill(template, **values))]
 
     def act(self, seen: AgentView) -> Decision:
@@ -74,7 +74,7 @@ class PartnerAgent:
                 self.modules["reflection"].learn(seen, Refusal(seen.attempt, *seen.error), plan)
         except UnusableReply:
             return Decision(action=seen.idle_action, **self.session.take_cost())
-        return Decision(plan=plan, say=say, last=last, public=self._facts["public"], **self.session.take_cost())
+        return Decision(plan=plan, say=say, last=last, public=self._variables["public"], **self.session.take_cost())
 
     def reply(self, seen: AgentView) -> Message | None:
         """Answer; a closing message and silence both end the conversation for this seat."""
@@ -84,7 +84,7 @@ class PartnerAgent:
             plan, say, last = self._plan(seen, replying=True)
         except UnusableReply:
             plan, say, last = "", "", True
-        return Message(seen.seat, say, plan, last=last, public=self._facts["public"], **self.session.take_cost())
+        return Message(seen.seat, say, plan, last=last, public=self._variables["public"], **self.session.take_cost())
 
     def _plan(self, seen: AgentView, replying: bool) -> tuple[str, str, bool]:
         values: dict[str, Any] = {"intention": "", "seen": seen, "replying": replying, "chat": self._chat(seen.inbox)}

@@ -103,7 +103,7 @@ class ModelSession:
                 echo = shorten(visible(reply.text), MAX_ECHO) or "(no answer)"
                 chat = joined([*chat, ChatMessage("assistant", echo), ChatMessage("user", str(complaint))])
             else:
-                self.usage.fuse.note_usable(self.settings.model)
+                self.usage.unusable_limit.note_usable(self.settings.model)
                 if answer.how != PROSE:
                     seat.readings[CORRECTED if attempt else answer.how] += 1
                 return answer.value
@@ -154,7 +154,7 @@ class ModelSession:
     def _note(self, kind: str, reply: Reply, tools: bool) -> None:
         reason, sample = reason_of(reply, tools)
         self.usage.seats[self.seat].count_unusable(kind, reason, sample)
-        self.usage.fuse.note_unusable(self.settings.model, reason, sample)
+        self.usage.unusable_limit.note_unusable(self.settings.model, reason, sample)
 
 
 def joined(turns: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:

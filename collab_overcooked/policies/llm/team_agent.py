@@ -40,7 +40,7 @@ class TeamAgent:
     def question(self, template: str, **values: Any) -> list[ChatMessage]:
         """Return a chat: the rules, then a filled template."""
         seen: AgentView = values["seen"]
-        facts = {
+        variables = {
             "me": seen.names[seen.seat],
             "names": seen.names,
             "seat": seen.seat,
@@ -51,7 +51,7 @@ class TeamAgent:
             "helper": self.on["helper"] and seen.view.has_partners,
             "json": self.json,
         }
-        fill, values = self.session.prompts.fill, {**facts, **values}
+        fill, values = self.session.prompts.fill, {**variables, **values}
         return [ChatMessage("system", fill("choose_rules", **values)), ChatMessage("user", fill(template, **values))]
 
     def options(self, seen: AgentView) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Unusable answers of models: their reasons, and the fuse that ends a run which measures nothing."""
+"""Unusable answers of models: their reasons, and the limit that ends a run which measures nothing."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def commonest(reasons: Iterable[Reasons]) -> str:
     return f"{total[reason]['count']} x {reason}{sample}"
 
 
-class Fuse:
+class UnusableLimit:
     """Counts unusable answers in a row of each model of a run. Thread-safe.
 
     Args:

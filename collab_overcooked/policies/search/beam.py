@@ -34,11 +34,11 @@ class BeamProblem(Protocol):
     def goal(self, children: Fork) -> int | None:
         """Return a child that ends the search, if there is one."""
 
-    def sift(self, children: Fork, notes: Notes) -> tuple[Array, Notes]:
+    def score_children(self, children: Fork, notes: Notes) -> tuple[Array, Notes]:
         """Return the children (n,) that may be kept, and the data about them for ``select``."""
 
     def select(self, merits: Notes) -> Array:
-        """Return the rows of the sifted children to keep, in the order of the next layer."""
+        """Return the rows of the scored children to keep, in the order of the next layer."""
 
 
 class Found(NamedTuple):
@@ -93,16 +93,16 @@ class Beam:
     def _next_layer(
         self, problem: BeamProblem, nodes: Fork, notes: Notes
     ) -> tuple[Fork, Notes, tuple[Array, Array], int | None]:
-        parents, wishes = problem.expand(nodes, notes)
+        parents, initial = problem.expand(nodes, notes)
         room, parts = len(self._children), []
         for start in range(0, max(len(parents), 1), room):
             chunk = slice(start, start + room)
             children = self._children.take(nodes, parents[chunk])
-            actions, later = problem.advance(children, tuple(wish[chunk] for wish in wishes))
+            actions, later = problem.advance(children, tuple(note[chunk] for note in initial))
             goal = problem.goal(children)
             if goal is not None:
                 return children, later, (parents[chunk], actions), goal
-            rows, merits = problem.sift(children, later)
+            rows, merits = problem.score_children(children, later)
             parts.append(((start + rows, actions[rows], *(note[rows] for note in later)), merits))
         (rows, actions, *later_notes), merits = (
             tuple(np.concatenate(columns) for columns in zip(*side, strict=True)) for side in zip(*parts, strict=True)

@@ -36,8 +36,8 @@ from collab_overcooked.policies.search.partners import (
     read_answer,
     read_partner_rating,
 )
+from collab_overcooked.policies.search.plan_functions import Walk, programmed_functions, worth
 from collab_overcooked.policies.search.plan_tree import Node
-from collab_overcooked.policies.search.plan_voices import Walk, voices, worth
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.policies.search.subplans import (
     Findings,
@@ -71,16 +71,16 @@ class Member:
         seat: Index of the agent.
         simulator: Simulator, used only to get the seat's knowledge at any time.
         look: Sub-plan provider of the game.
-        voices: Callables of the member.
+        functions: Callables of the member.
     """
 
-    def __init__(self, seat: int, simulator: Simulator, look: SubplanProvider, voices: PlanFunctions) -> None:
-        self.seat, self.simulator, self.look, self.voices = seat, simulator, look, voices
+    def __init__(self, seat: int, simulator: Simulator, look: SubplanProvider, functions: PlanFunctions) -> None:
+        self.seat, self.simulator, self.look, self.functions = seat, simulator, look, functions
         self.queue: list[SubPlan] = []  # remaining sub-plans of the plan, the current one first
         self.running: SubPlan | None = None
         self.history: tuple[str, ...] = ()  # the last sub-plans that it began
         self.waiting = False  # without work since the last plan update
-        self.facts: frozenset[str] = frozenset()  # facts known at the last rating
+        self.triggers: frozenset[str] = frozenset()  # those at the last rating
         self.known: frozenset[str] = frozenset()  # objects known when the plan was made
 
     def look_at(self, seen: AgentView, shared: Findings) -> PlanningView:
@@ -171,7 +171,7 @@ class SearchTeam:
     def _trigger(self, member: Member, view: PlanningView) -> str:
         if not self.had_plan:
             return "start"
-        if view.facts - member.facts:
+        if view.triggers - member.triggers:
             return "news" if member.running is not None else "free"
         if any(partner.left_plan for partner in self.partners.values()):
             return "partner"
@@ -180,13 +180,13 @@ class SearchTeam:
         return "free" if member.running is None and not (member.waiting and others_work) else ""
 
     def _follow(self, member: Member, seen: AgentView, view: PlanningView) -> SubPlan | None:
-        if member.voices.follow is None or member.running is not None:
+        if member.functions.follow is None or member.running is not None:
             return None
         choices = [option for option in view.options[member.seat] if option.action is not None]
         if len(choices) < 2:
             return None
         seats = (*sorted(self.members), *self.partners)
-        chosen = member.voices.follow(self._brief(member, seen, view, seats), choices)
+        chosen = member.functions.follow(self._brief(member, seen, view, seats), choices)
         if chosen is not None:
             member.queue = [chosen, *(entry for entry in member.queue if entry != chosen)]
         return chosen
@@ -233,7 +233,7 @@ class SearchTeam:
             seen_by_seat, known = looks[seat]
             if seat != seen.seat and np.count_nonzero(seen_by_seat.mask) > 1:  # not asked yet in this step
                 self._go_on(member, known)
-            member.facts, member.waiting = known.facts, False
+            member.triggers, member.waiting = known.triggers, False
             for entry in [e for e in member.queue if known.way_to(seat, e, member.known) is None]:
                 member.queue.remove(entry)
                 self._drop(member, entry, seen.names)
@@ -242,7 +242,7 @@ class SearchTeam:
         briefings += [self._brief_for(partner, briefings[0]) for partner in self.partners.values()]
         update = Update(seen.timestep, seen.seat, trigger, rating)
         asks = any(partner.speaks for partner in self.partners.values())
-        deliberation = Deliberation(self.settings, self._voices(seats[0]), asks)
+        deliberation = Deliberation(self.settings, self._functions(seats[0]), asks)
         unanswered, self.question = self.question is not None, None
         if asks and rating is None and not unanswered and deliberation.rates(briefings[0], trigger):
             member = self.members[seen.seat]
@@ -353,7 +353,7 @@ class SearchTeam:
         return {**self.members, **self.partners}
 
     def _spent(self) -> tuple[Any, ...]:
-        spent = [member.voices.spent() for member in self.members.values() if member.voices.spent is not None]
+        spent = [member.functions.spent() for member in self.members.values() if member.functions.spent is not None]
         return tuple(map(sum, zip(*spent, strict=True)))
 
     def _running(self) -> dict[int, SubPlan]:
@@ -377,17 +377,17 @@ class SearchTeam:
             look=partial(member.look_at, seen),
         )
 
-    def _voices(self, planner: int) -> PlanFunctions:
+    def _functions(self, planner: int) -> PlanFunctions:
         def criticise(briefing: Briefing, draft: Draft, before: Sequence[Node]) -> Critique:
             if briefing.modelled:
                 return criticise_as_greedy(briefing, draft, before)
-            return self.members[briefing.seat].voices.criticise(briefing, draft, before)
+            return self.members[briefing.seat].functions.criticise(briefing, draft, before)
 
         def rate(briefings: Sequence[Briefing]) -> int | None:
             rater = (briefings[1:] or briefings)[0]  # the critic, whose view the planner's proposal does not bias
-            return self.members[rater.seat].voices.rate(briefings)
+            return self.members[rater.seat].functions.rate(briefings)
 
-        return replace(self.members[planner].voices, criticise=criticise, rate=rate)
+        return replace(self.members[planner].functions, criticise=criticise, rate=rate)
 
     def _look(self, member: Member, seen: AgentView, view: PlanningView) -> tuple[AgentView, PlanningView]:
         if member.seat == seen.seat:
@@ -438,7 +438,9 @@ class CotsPolicy:
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Begin an episode without a plan."""
         self.seat = seat
-        self.team.enter(Member(seat, simulator_of(info, self.name), provider_of(info.game), voices()), info)
+        self.team.enter(
+            Member(seat, simulator_of(info, self.name), provider_of(info.game), programmed_functions()), info
+        )
 
     def act(self, seen: AgentView) -> Decision:
         """Follow the plan; if the game refuses the action because a teammate was faster, wait."""

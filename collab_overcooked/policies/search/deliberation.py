@@ -196,8 +196,8 @@ class Update:
     trigger: str
     rating: int | None = None  # Rating of the previous plan, None without one
     searched: bool = False  # Whether a new plan was searched
-    calls: int = 0  # Number of calls of voices
-    characters: int = 0  # Number of characters that the voices wrote, including a model's reasoning in its answers
+    calls: int = 0  # Number of calls of plan functions
+    characters: int = 0  # Number of characters that they wrote, including a model's reasoning in its answers
     seconds: float | None = None  # Seconds that models took, None for programs
     nodes: list[dict[str, Any]] = field(default_factory=list)  # Nodes of the tree
     chosen: int = -1  # Index of the winning plan
@@ -219,12 +219,12 @@ class Deliberation:
 
     Args:
         settings: Settings of deliberation.
-        voices: Callables of deliberation.
+        functions: Callables of deliberation.
         consults: Whether partners outside the team answer plans, see ``revise``. The first plan is then final for now.
     """
 
-    def __init__(self, settings: PlanSettings, voices: PlanFunctions, consults: bool = False) -> None:
-        self.settings, self.voices, self.consults = settings.full(), voices, consults
+    def __init__(self, settings: PlanSettings, functions: PlanFunctions, consults: bool = False) -> None:
+        self.settings, self.functions, self.consults = settings.full(), functions, consults
 
     def update(self, briefings: Sequence[Briefing], update: Update) -> tuple[Plan | None, list[Node]]:
         """Rate the plan and search a new one if necessary.
@@ -241,7 +241,7 @@ class Deliberation:
         planner = briefings[0]
         if self.rates(planner, update.trigger):
             if update.rating is None:
-                update.rating = self._count(self.voices.rate([b for b in briefings if not b.modelled]), 1)
+                update.rating = self._count(self.functions.rate([b for b in briefings if not b.modelled]), 1)
             if update.rating is None or update.rating > self.settings.keep:
                 update.plan = plan_text(planner.plan, planner.seen.names)
                 return None, []
@@ -300,7 +300,7 @@ class Deliberation:
         tree = self.tree
         path = tree.path(update.chosen)
         draft = path[-1].draft
-        written = self.voices.write(self._briefings[0], draft)
+        written = self.functions.write(self._briefings[0], draft)
         plan, names = without_clashes(written), self._briefings[0].seen.names
         update.plan = self._count(plan_text(plan, names))
         update.left_out = [*_missing(draft.plan, written, names, "not written down"), *_missing(written, plan, names)]
@@ -360,7 +360,7 @@ class Deliberation:
         return self._judge(-1, self._propose(-1, 1)[0])
 
     def _propose(self, at: int, n: int) -> list[Draft]:
-        drafts = self.voices.propose(self._briefings[0], self.tree.path(at), self.tree.nodes, n)
+        drafts = self.functions.propose(self._briefings[0], self.tree.path(at), self.tree.nodes, n)
         self._count("".join(draft.text + draft.message for draft in drafts))
         if len(self._briefings) > 1 and self.settings.mode != "cot":
             for draft in drafts:
@@ -372,7 +372,7 @@ class Deliberation:
         critics = self._briefings[1:] or self._briefings
         planner = self._briefings[0]
         informed = (replace(critic, planner=planner) if critic.seat != planner.seat else critic for critic in critics)
-        critiques = tuple(self.voices.criticise(critic, draft, before) for critic in informed)
+        critiques = tuple(self.functions.criticise(critic, draft, before) for critic in informed)
         for critique in critiques:
             self._count(critique.message)
             self._share(critique.findings)

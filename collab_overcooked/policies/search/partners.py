@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from collab_overcooked.policies.search.deliberation import HIGHEST, LOWEST, Briefing, Critique, Draft
+from collab_overcooked.policies.search.plan_functions import KNOWN, auction, criticise, merit, score_of
 from collab_overcooked.policies.search.plan_tree import Node
-from collab_overcooked.policies.search.plan_voices import KNOWN, auction, criticise, merit, score_of
 from collab_overcooked.policies.search.subplans import Plan, PlanningView, SubPlan, option_in, plan_text
 
 QUESTION = "Do you agree? If not, say what to change. You can score the plan from 1 to 10."
@@ -81,13 +81,13 @@ def criticise_as_greedy(briefing: Briefing, draft: Draft, before: Sequence[Node]
     critique, seat, view = criticise(briefing, draft, before), briefing.seat, briefing.view
     part = [row[seat] for row in draft.plan if seat in row]
     greedy = auction(replace(briefing, members=(seat,)))[: max(len(part), 1)]
-    wish, merit_alone = greedy[0][seat] if greedy else None, merit(view, greedy, (seat,))
-    if wish is None or part[:1] == [wish] or merit_alone <= 0:
+    action, merit_alone = greedy[0][seat] if greedy else None, merit(view, greedy, (seat,))
+    if action is None or part[:1] == [action] or merit_alone <= 0:
         return critique
     share = min(merit(view, draft.plan, (seat,)) / merit_alone, 1.0)
-    taken = any(wish.uses & entry.uses for row in draft.plan for s, entry in row.items() if s != seat)
+    taken = any(action.uses & entry.uses for row in draft.plan for s, entry in row.items() if s != seat)
     task = max(min(critique.task or HIGHEST, score_of(share)) - taken, LOWEST)
-    return replace(critique, task=task, hints=(*critique.hints, (KNOWN, seat, wish)))
+    return replace(critique, task=task, hints=(*critique.hints, (KNOWN, seat, action)))
 
 
 def offer_text(plan: Plan, names: Sequence[str], message: str, asks: bool) -> str:

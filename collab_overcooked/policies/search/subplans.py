@@ -74,7 +74,7 @@ class PlanningView:
     room: int = 1  # Default capacity of a seat
     rooms: Mapping[int, int] = field(default_factory=dict)  # Capacity by seat, if different from ``room``
     travel: Callable[[Any, Any], float] = no_way  # Function that returns the steps between two places
-    facts: frozenset[str] = frozenset()  # Observed facts; any new one triggers re-planning
+    triggers: frozenset[str] = frozenset()  # Observations, as texts; any new one triggers re-planning
     urgent: frozenset[int] = frozenset()  # Seats that must deliver their load now
     steps: int = 1  # Maximum useful length of a plan
     scale: float = 20.0  # Steps after which a gain is discounted by a factor e, for the comparison of plans

@@ -1,4 +1,4 @@
-"""Planning by rollouts of an assignment with many rows of weights, its knobs, on copies of the current state.
+"""Planning by rollouts of an assignment with many rows of weights on copies of the current state.
 
 Tried are the default row, those that were best a step ago, and new ones; the first step of the best rollout is played.
 Future orders are unknown: copies draw their own orders, the same ones for all candidates.
@@ -36,8 +36,8 @@ class AssignedPolicy(PolicyBase):
         raise NotImplementedError
 
 
-class KnobPlanner:
-    """Decides for the whole team of a game of orders by ``assigner.assign(state, knobs, *shared, actions)``."""
+class WeightSearch:
+    """Decides for the whole team of a game of orders by ``assigner.assign(state, weights, *shared, actions)``."""
 
     expired_column: int  # of ``state.clock``: the number of expired orders, each of which costs 1
     unit = 1.0  # gain that is worth one order
@@ -52,7 +52,7 @@ class KnobPlanner:
         self.no_elites = np.zeros((0, len(default)), np.int32)
 
     def draw(self, rng: np.random.Generator, count: int, elites: Array) -> Array:
-        """Return new rows, (count, knobs) int32."""
+        """Return new rows, (count, weights) int32."""
         raise NotImplementedError
 
     def gain(self, copies: Fork) -> Array:
@@ -71,10 +71,10 @@ class KnobPlanner:
         tried = np.concatenate([self._default[None], elites])[: self._candidates]
         tried = np.concatenate([tried, self.draw(rng, self._candidates - len(tried), elites)])
         copies = self._memory.take(futures, np.tile(np.arange(len(futures)), len(tried)))
-        knobs, worth = np.repeat(tried, len(futures), axis=0), np.zeros(len(copies))
+        weights, worth = np.repeat(tried, len(futures), axis=0), np.zeros(len(copies))
         planned = np.zeros((self._horizon, len(copies), simulator.game.n_agents), np.int32)
         for actions in planned:
-            self.assigner.assign(copies.state, knobs, *shared, actions)
+            self.assigner.assign(copies.state, weights, *shared, actions)
             copies.advance(actions)
             worth += self.gain(copies)
         worth /= self.unit

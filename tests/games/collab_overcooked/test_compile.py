@@ -185,8 +185,8 @@ def test_tables_are_frozen_also_after_pickling():
 
 
 def test_a_kitchen_without_utensils_serves_raw_food():
-    film = play("XXXX\nI 0S\nXXXX", "pickup(corn,ingredient_dispenser) deliver()", orders=("corn",), **MEDIUM)
-    assert film.over and film.rewards[-1] == [20.0]
+    rollout = play("XXXX\nI 0S\nXXXX", "pickup(corn,ingredient_dispenser) deliver()", orders=("corn",), **MEDIUM)
+    assert rollout.over and rollout.rewards[-1] == [20.0]
 
 
 EGG = "pickup(egg,ingredient_dispenser)"
@@ -201,10 +201,10 @@ def test_a_new_kind_of_utensil_with_its_own_verb_and_room_for_five():
     script = " ".join(put.format(food) for food in foods)
     script += " brew(cauldron0) pickup(dish,dish_dispenser) fill_dish_with_food(cauldron0) place_obj_on_counter()"
     lines = f"0: {script}\n1: ?pickup(potion,counter) deliver()"
-    film = play(picture, lines, orders=("potion",), **MEDIUM, **changes)
-    assert film.over and film.rewards[-1] == [20.0, 20.0] and not film.refusals_of(0)
+    rollout = play(picture, lines, orders=("potion",), **MEDIUM, **changes)
+    assert rollout.over and rollout.rewards[-1] == [20.0, 20.0] and not rollout.refusals_of(0)
     displayed = [
-        line for picture in film.pictures for line in picture.split("\n") if line.startswith("cauldron0 potion")
+        line for picture in rollout.pictures for line in picture.split("\n") if line.startswith("cauldron0 potion")
     ]
     assert displayed[:5] == [f"cauldron0 potion {n}/5" for n in (1, 2, 3, 4)] + ["cauldron0 potion ready"]
 
@@ -216,8 +216,8 @@ def test_other_owners_of_utensils():
         f"0: {EGG} place_obj_on_counter() ?pickup(boiled_egg,counter) deliver()\n"
         "1: ?pickup(egg,counter) put_obj_in_utensil(pot0) cook(pot0) ?pickup(boiled_egg,pot0) place_obj_on_counter()"
     )
-    film = play(world, script, stations=owned, **MEDIUM)
-    assert film.over and "deliver()" in film.labels_of(0) and "cook(pot0)" in film.labels_of(1)
+    rollout = play(world, script, stations=owned, **MEDIUM)
+    assert rollout.over and "deliver()" in rollout.labels_of(0) and "cook(pot0)" in rollout.labels_of(1)
     together = play("XPXXX\nI0 1S\nXXXXX", f"0: put_obj_in_utensil(pot0)\n1: {EGG}", stations=owned, steps=1, **MEDIUM)
     assert together.refusals == [["PUT_UNREACHABLE", "PICK_CHEF_DISPENSER"]]  # though they could walk there
 
@@ -246,8 +246,8 @@ def test_twelve_agents():
 
 
 def test_delivery_reward_wait_and_stuck_limit_come_from_the_file():
-    film = play("XXXX\nI 0S\nXXXX\n0 east holds corn", "I", orders=("corn",), delivery_reward=7.5)
-    assert film.rewards == [[7.5]]
+    rollout = play("XXXX\nI 0S\nXXXX\n0 east holds corn", "I", orders=("corn",), delivery_reward=7.5)
+    assert rollout.rewards == [[7.5]]
     game = game_of(kitchen_values(["XXXX", "I0 S", "XXXX"], {"max_wait": 12}))
     assert "wait(12)" in game.action_texts() and "wait(13)" not in game.action_texts()
     games = CollabOvercooked(kitchen="shared_floor"), CollabOvercooked(kitchen="shared_floor", stuck_limit=0)
@@ -256,8 +256,8 @@ def test_delivery_reward_wait_and_stuck_limit_come_from_the_file():
 
 def test_shaping_pays_the_doer_only():
     world = "XXXXXX\nI0  1S\nXXXXXX\n0 west\n1 east"
-    film = play(world, "0: I(egg)\n1: .", options={"shaping": {"PICKUP": 0.5}})
-    assert film.rewards == [[0.5, 0.0]]
+    rollout = play(world, "0: I(egg)\n1: .", options={"shaping": {"PICKUP": 0.5}})
+    assert rollout.rewards == [[0.5, 0.0]]
 
 
 def test_symbols_are_free():

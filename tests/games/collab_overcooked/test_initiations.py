@@ -76,8 +76,8 @@ def test_what_the_chef_asks_for_is_told_apart(tmp_path, wish, kinds):
 
 def test_the_papers_level_is_usual():
     plan = plan_evaluation("initiations", ["agent_0=greedy"])
-    assert len({kind.task for kind in plan.kinds}) == 5 and len(plan.matches) == 20 * len(plan.kinds)
-    assert {(kind.level, kind.team) for kind in plan.kinds} == {(3, ("greedy", "reference"))}
+    assert len({kind.task for kind in plan.templates}) == 5 and len(plan.matches) == 20 * len(plan.templates)
+    assert {(kind.level, kind.team) for kind in plan.templates} == {(3, ("greedy", "reference"))}
 
 
 def test_the_chef_is_always_asked():

@@ -38,8 +38,8 @@ STATES = {
 
 
 def seen_in(world: str, level: str = "medium", **changes: Any) -> AgentView:
-    film = open_world(world, level=level, stations={"P": {"users": [0]}, "S": {"users": [0]}}, **changes)
-    return AgentView.of(film.game, film.state, film.out, 0, 0)
+    rollout = open_world(world, level=level, stations={"P": {"users": [0]}, "S": {"users": [0]}}, **changes)
+    return AgentView.of(rollout.game, rollout.state, rollout.out, 0, 0)
 
 
 @pytest.mark.parametrize("state", STATES)

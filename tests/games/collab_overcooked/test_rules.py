@@ -6,7 +6,7 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-from games.collab_overcooked.world import Film, drawn, play
+from games.collab_overcooked.world import Rollout, drawn, play
 
 from collab_overcooked.games.collab_overcooked.engine.constants import DISH, NOTHING, START, Event
 from collab_overcooked.games.collab_overcooked.engine.rules import is_filling, named_by
@@ -40,18 +40,18 @@ XDXXX
 PLACES = {"level": "medium"}
 
 
-def check(world: str, script: str, ends: str = "", *, steps: int | None = None, **expected: Any) -> Film:
+def check(world: str, script: str, ends: str = "", *, steps: int | None = None, **expected: Any) -> Rollout:
     """Play a script; compare how the last picture ends and rows of the last step: events, labels, refusals, rewards."""
     rows = {name: expected.pop(name) for name in ("events", "labels", "refusals", "rewards") if name in expected}
-    film = play(world, script, steps, **expected)
-    assert {name: getattr(film, name)[-1] for name in rows} == rows
-    assert film.last.endswith(ends)
-    return film
+    rollout = play(world, script, steps, **expected)
+    assert {name: getattr(rollout, name)[-1] for name in rows} == rows
+    assert rollout.last.endswith(ends)
+    return rollout
 
 
 def test_status_goes_from_empty_over_filling_and_cooking_to_ready_for_ever():
-    film = play(ROOM + "0 north holds egg", "I start . . . .")
-    pots = [" ".join(picture.split("\n")[4:]) for picture in film.pictures]  # started in step t, ready in state t+3
+    rollout = play(ROOM + "0 north holds egg", "I start . . . .")
+    pots = [" ".join(picture.split("\n")[4:]) for picture in rollout.pictures]  # started in step t, ready in state t+3
     assert pots[:4] == ["", "pot0 egg", "pot0 boiled_egg 1/3", "pot0 boiled_egg 2/3"]
     assert pots[4:] == ["pot0 boiled_egg ready"] * 3
 
@@ -59,8 +59,8 @@ def test_status_goes_from_empty_over_filling_and_cooking_to_ready_for_ever():
 @pytest.mark.parametrize("time", [1, 2, 5])
 def test_tick_utensils_takes_the_time_of_the_recipe(time):
     recipes = {"pot": {"boiled_egg": {"inputs": ["egg"], "time": time}}}
-    film = play(ROOM + "pot0 egg", "start" + " ." * 6, recipes=recipes)
-    assert [picture.endswith("ready") for picture in film.pictures].index(True) == time
+    rollout = play(ROOM + "pot0 egg", "start" + " ." * 6, recipes=recipes)
+    assert [picture.endswith("ready") for picture in rollout.pictures].index(True) == time
 
 
 def test_tick_utensils_advances_all_alike_even_when_another_starts():
@@ -106,8 +106,8 @@ def test_apply_effect_a_start_judges_what_the_teammate_leaves_in_the_same_step()
 
 def test_place_on_counter_keeps_the_dish():
     stew, lying = "bean_stew on a dish", "0 west\n(0,1) bean_stew on a dish"
-    film = check(ROOM + f"0 north holds {stew}", "W W I", lying, labels=["place_obj_on_counter()"])
-    check(film.last, "I", f"0 west holds {stew}")
+    rollout = check(ROOM + f"0 north holds {stew}", "W W I", lying, labels=["place_obj_on_counter()"])
+    check(rollout.last, "I", f"0 west holds {stew}")
 
 
 def test_effect_at_counter_is_nothing_for_both_or_neither():
@@ -121,9 +121,9 @@ def test_pick_up_from_a_counter_ignores_the_named_item():
 
 
 def test_clear_tile_forgets_what_lay_there():
-    film = play(ROOM + "0 west\n(0,1) bean_stew on a dish", "W I E S I W S I(egg) W I")
-    assert film.last.endswith("(0,1) egg")  # no dish is left behind under the next thing
-    assert film.labels_of(0)[:1] == ["pickup(bean_stew,counter)"]
+    rollout = play(ROOM + "0 west\n(0,1) bean_stew on a dish", "W I E S I W S I(egg) W I")
+    assert rollout.last.endswith("(0,1) egg")  # no dish is left behind under the next thing
+    assert rollout.labels_of(0)[:1] == ["pickup(bean_stew,counter)"]
 
 
 def test_hold_what_the_dispenser_was_asked_for():
@@ -155,8 +155,8 @@ def test_put_in_utensil_until_full_and_loses_the_dish():
     ],
 )
 def test_effect_with_full_hand_is_nothing_once_started_nor_for_a_dish_before_the_food_is_ready(facts):
-    film = check(ROOM + facts, "I", events=[None])
-    assert facts.split("\n")[0] in film.last
+    rollout = check(ROOM + facts, "I", events=[None])
+    assert facts.split("\n")[0] in rollout.last
 
 
 @pytest.mark.parametrize("utensil, food", [("P", "bean_stew"), ("P", "boiled_egg"), ("O", "baked_corn")])
@@ -184,10 +184,10 @@ def test_effect_with_empty_hand_lifts_ready_food_whatever_is_named():
 
 
 def test_take_back_an_item_makes_room_for_another():
-    film = play(ROOM + "pot0 corn, egg, bean", "I(egg) I I(corn) W S I E N")
-    assert film.pictures[1].endswith("0 north holds egg\npot0 corn, bean")
-    assert film.pictures[2].endswith("0 north\npot0 corn, bean, egg")
-    assert film.pictures[3].endswith("0 north holds corn\npot0 bean, egg")
+    rollout = play(ROOM + "pot0 corn, egg, bean", "I(egg) I I(corn) W S I E N")
+    assert rollout.pictures[1].endswith("0 north holds egg\npot0 corn, bean")
+    assert rollout.pictures[2].endswith("0 north\npot0 corn, bean, egg")
+    assert rollout.pictures[3].endswith("0 north holds corn\npot0 bean, egg")
 
 
 def test_find_content_takes_one_of_equals_and_nothing_that_is_not_there():
@@ -225,8 +225,8 @@ def test_effect_at_serving_is_nothing_for_a_dish_or_an_empty_hand():
 
 
 def test_deliver_takes_the_first_order_off_the_list():
-    film = play(ROOM + "0 north holds egg", "E S I", orders=("egg", "corn", "egg"))
-    assert (film.scene["orders"], film.over) == (["corn", "egg"], False)
+    rollout = play(ROOM + "0 north holds egg", "E S I", orders=("egg", "corn", "egg"))
+    assert (rollout.scene["orders"], rollout.over) == (["corn", "egg"], False)
     wrong = play(ROOM + "0 north holds corn", "E S I", orders=("egg", "corn"))
     assert wrong.scene["orders"] == ["egg", "corn"]  # only the first order can be served
 
@@ -240,17 +240,17 @@ MANY = {"options": {"orders": True}}
 
 
 def test_refill_orders_keeps_three_on_display_once_a_longer_list_is_down_to_three():
-    film = play(ROOM + "0 north holds egg", "E S I", orders=("egg", "corn"), **MANY)
-    assert film.scene["orders"][0] == "corn" and len(film.scene["orders"]) == 3
-    assert not film.over
-    film = play(ROOM + "0 north holds egg", "E S I", orders=("egg", "corn", "bean", "egg", "egg"), **MANY)
-    assert film.scene["orders"] == ["corn", "bean", "egg", "egg"]
+    rollout = play(ROOM + "0 north holds egg", "E S I", orders=("egg", "corn"), **MANY)
+    assert rollout.scene["orders"][0] == "corn" and len(rollout.scene["orders"]) == 3
+    assert not rollout.over
+    rollout = play(ROOM + "0 north holds egg", "E S I", orders=("egg", "corn", "bean", "egg", "egg"), **MANY)
+    assert rollout.scene["orders"] == ["corn", "bean", "egg", "egg"]
 
 
 def test_draw_task_by_weight():
     weights = {"options": {"orders": {"egg": 3.0, "corn": 1.0}}}
-    films = [play(ROOM, "", steps=0, orders=("egg",), seed=seed, **weights) for seed in range(200)]
-    first = [film.scene["orders"] for film in films]
+    rollouts = [play(ROOM, "", steps=0, orders=("egg",), seed=seed, **weights) for seed in range(200)]
+    first = [rollout.scene["orders"] for rollout in rollouts]
     assert all(orders[0] == "egg" and set(orders) <= {"egg", "corn"} for orders in first)
     assert 255 <= sum(orders[1:].count("egg") for orders in first) <= 345  # 300 expected, standard deviation 9
 
@@ -263,10 +263,10 @@ def test_interact_in_turn_lets_the_second_agent_see_what_the_first_did():
 
 
 def test_interact_never_moves_or_turns_and_uses_the_old_facing():
-    film = play(ROOM + "0 east holds egg", "I I I")
-    assert film.last == film.pictures[0]
-    film = play("XXXXX\nX0 1X\nXIXSX\n0 south", "0: I(egg) E\n1: W W")
-    assert film.labels[0] == ["pickup(egg,ingredient_dispenser)", None]
+    rollout = play(ROOM + "0 east holds egg", "I I I")
+    assert rollout.last == rollout.pictures[0]
+    rollout = play("XXXXX\nX0 1X\nXIXSX\n0 south", "0: I(egg) E\n1: W W")
+    assert rollout.labels[0] == ["pickup(egg,ingredient_dispenser)", None]
 
 
 def test_faced_station_is_nothing_on_open_floor_and_for_those_who_may_not_use_it():
@@ -277,8 +277,8 @@ def test_faced_station_is_nothing_on_open_floor_and_for_those_who_may_not_use_it
 
 
 def test_move_agents_walks_onto_floor_and_only_turns_at_tiles():
-    film = play(ROOM, "W W N E")
-    steps = [(picture.split("\n")[1], picture.split("\n")[3]) for picture in film.pictures]
+    rollout = play(ROOM, "W W N E")
+    steps = [(picture.split("\n")[1], picture.split("\n")[3]) for picture in rollout.pictures]
     assert steps[:3] == [("X 0 D", "0 north"), ("X0  D", "0 west"), ("X0  D", "0 west")]
     assert steps[3:] == [("X0  D", "0 north"), ("X 0 D", "0 east")]
 
@@ -308,10 +308,10 @@ XXIXSXX
 )
 def test_move_agents_collisions_swaps_and_chains(before, moves, after):
     script = "\n".join(f"{i}: {move}" for i, move in enumerate(moves))
-    film = play(CORRIDOR.format(before), script)
-    assert film.last.split("\n")[1] == f"X{after}X"
+    rollout = play(CORRIDOR.format(before), script)
+    assert rollout.last.split("\n")[1] == f"X{after}X"
     facings = {"E": "east", "W": "west", ".": "north"}
-    assert film.last.split("\n")[3:] == [f"{i} {facings[move]}" for i, move in enumerate(moves)]  # all turn
+    assert rollout.last.split("\n")[3:] == [f"{i} {facings[move]}" for i, move in enumerate(moves)]  # all turn
 
 
 def test_move_agents_three_want_one_cell():
@@ -406,8 +406,8 @@ def test_check_fill(order, facts, token, reason):
     ],
 )
 def test_check_deliver(seat, facts, reason):
-    film = play(GALLEY + facts, f"{seat}: deliver()", steps=1, **PLACES)
-    assert film.refusals[0][seat] == reason
+    rollout = play(GALLEY + facts, f"{seat}: deliver()", steps=1, **PLACES)
+    assert rollout.refusals[0][seat] == reason
 
 
 def test_check_deliver_refuses_food_that_is_never_ordered():
@@ -433,17 +433,17 @@ def test_check_operate(facts, token, reason):
 
 
 def test_check_action_busy_agents_can_only_continue():
-    film = play(GALLEY, "0: wait(3)", steps=1, **PLACES)
-    film.step([film.game.parse("wait(1)"), film.game.parse("continue")])
-    assert film.refusals[1] == ["BUSY", "NOT_BUSY"]
-    assert film.last.endswith("0 north does wait(3) 1\n1 north")  # the wait runs on
+    rollout = play(GALLEY, "0: wait(3)", steps=1, **PLACES)
+    rollout.step([rollout.game.parse("wait(1)"), rollout.game.parse("continue")])
+    assert rollout.refusals[1] == ["BUSY", "NOT_BUSY"]
+    assert rollout.last.endswith("0 north does wait(3) 1\n1 north")  # the wait runs on
 
 
 @pytest.mark.parametrize("facts, usable", [("", True), ("0 north holds egg", False)])
 def test_can_use_and_finds_on_counter_decide_the_mask(facts, usable):
-    film = play(GALLEY + facts + "\n(2,1) corn\n(4,2) bean", "", steps=0, **PLACES)
-    film.step([film.game.parse("wait(1)")] * 2)
-    legal = {film.game.action_texts()[a] for a in film.out.masks[0, 0].nonzero()[0]}
+    rollout = play(GALLEY + facts + "\n(2,1) corn\n(4,2) bean", "", steps=0, **PLACES)
+    rollout.step([rollout.game.parse("wait(1)")] * 2)
+    legal = {rollout.game.action_texts()[a] for a in rollout.out.masks[0, 0].nonzero()[0]}
     assert ("pickup(corn,counter)" in legal) == usable
     assert ("pickup(corn,ingredient_dispenser)" in legal) == usable
     assert "pickup(bean,counter)" not in legal
@@ -455,78 +455,80 @@ def test_start_macro_actions_judges_all_on_the_same_moment():
 
 
 def test_start_macro_actions_a_refused_action_costs_the_step():
-    film = play(GALLEY, "0: deliver()", steps=1, **PLACES)
-    assert film.last == film.pictures[0]
-    assert film.scene["timestep"] == 1
+    rollout = play(GALLEY, "0: deliver()", steps=1, **PLACES)
+    assert rollout.last == rollout.pictures[0]
+    assert rollout.scene["timestep"] == 1
 
 
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_is_done_wait_takes_its_number_of_steps(n):
-    film = play(GALLEY, f"0: wait({n}) deliver()", steps=n + 1, **PLACES)
-    assert [row[0] for row in film.refusals] == [None] * n + ["DELIVER_EMPTY_HANDED"]
-    assert [row[0] for row in film.ended] == [0] * (n - 1) + [1, 0]
+    rollout = play(GALLEY, f"0: wait({n}) deliver()", steps=n + 1, **PLACES)
+    assert [row[0] for row in rollout.refusals] == [None] * n + ["DELIVER_EMPTY_HANDED"]
+    assert [row[0] for row in rollout.ended] == [0] * (n - 1) + [1, 0]
 
 
 def test_is_done_at_once_when_the_hand_shows_it():
-    film = play(GALLEY + "0 west", "0: pickup(egg,ingredient_dispenser) put_obj_in_utensil(pot0) cook(pot0)", **PLACES)
-    assert film.labels_of(0) == ["pickup(egg,ingredient_dispenser)", "put_obj_in_utensil(pot0)", "cook(pot0)"]
-    assert len(film.labels) == 1 + 2 + 1  # interact; turn, interact; interact
-    assert film.last.endswith("pot0 boiled_egg 1/3")
+    rollout = play(
+        GALLEY + "0 west", "0: pickup(egg,ingredient_dispenser) put_obj_in_utensil(pot0) cook(pot0)", **PLACES
+    )
+    assert rollout.labels_of(0) == ["pickup(egg,ingredient_dispenser)", "put_obj_in_utensil(pot0)", "cook(pot0)"]
+    assert len(rollout.labels) == 1 + 2 + 1  # interact; turn, interact; interact
+    assert rollout.last.endswith("pot0 boiled_egg 1/3")
 
 
 def test_is_done_an_operation_ends_with_its_wrong_contents():
-    film = play(GALLEY + "pot0 corn", "0: cook(pot0) wait(1)", **PLACES)
-    assert film.events_of(0) == ["START_WRONG"]
-    assert len(film.labels) == 2
+    rollout = play(GALLEY + "pot0 corn", "0: cook(pot0) wait(1)", **PLACES)
+    assert rollout.events_of(0) == ["START_WRONG"]
+    assert len(rollout.labels) == 2
 
 
 def test_is_done_looks_at_the_own_utensil_only():
     world = GALLEY + "0 south\npot0 egg\noven0 egg\n1 north"
-    film = play(world, "0: cook(pot0)\n1: bake(oven0)", **PLACES)
-    assert film.events == [[None, "START_WRONG"], ["START", None]]  # another's mistake does not end my action
+    rollout = play(world, "0: cook(pot0)\n1: bake(oven0)", **PLACES)
+    assert rollout.events == [[None, "START_WRONG"], ["START", None]]  # another's mistake does not end my action
 
 
 def test_is_done_fill_waits_while_the_food_is_cooking():
     world = GALLEY + "0 north holds dish\npot0 bean_stew 1/3"
-    film = play(world, "0: fill_dish_with_food(pot0)", orders=("bean_stew",), **PLACES)
-    assert [row[0] for row in film.events] == [None, None, "FILL"]
-    assert film.last.endswith("0 north holds bean_stew on a dish\n1 north")
+    rollout = play(world, "0: fill_dish_with_food(pot0)", orders=("bean_stew",), **PLACES)
+    assert [row[0] for row in rollout.events] == [None, None, "FILL"]
+    assert rollout.last.endswith("0 north holds bean_stew on a dish\n1 north")
 
 
 def test_step_macro_actions_walks_turns_and_interacts_one_step_each():
     dish = "pickup(dish,dish_dispenser)"
-    film = play(GALLEY + "0 south", f"0: {dish}", **PLACES)
-    steps = [picture.split("\n")[4] for picture in film.pictures]
+    rollout = play(GALLEY + "0 south", f"0: {dish}", **PLACES)
+    steps = [picture.split("\n")[4] for picture in rollout.pictures]
     assert steps == ["0 south", f"0 south does {dish} -1", "0 south holds dish"]
     assert len(play(GALLEY, "0: pickup(egg,ingredient_dispenser)", **PLACES).labels) == 2
 
 
 def test_step_macro_actions_fails_where_somebody_took_the_goal():
     world = "XXPXX\nX0  X\nX I1X\nXSX X\nXXXXX\n(4,2) egg\n1 east"
-    film = play(world, "0: pickup(egg,counter)\n1: pickup(egg,counter)", **PLACES)
-    assert film.labels_of(1) == ["pickup(egg,counter)"] and film.labels_of(0) == []
-    assert Outcome.FAILED in [row[0] for row in film.ended] and "does" not in film.last
+    rollout = play(world, "0: pickup(egg,counter)\n1: pickup(egg,counter)", **PLACES)
+    assert rollout.labels_of(1) == ["pickup(egg,counter)"] and rollout.labels_of(0) == []
+    assert Outcome.FAILED in [row[0] for row in rollout.ended] and "does" not in rollout.last
 
 
 def test_step_macro_actions_fails_when_every_counter_is_taken_on_the_way():
     world = GALLEY + "0 north holds egg\n1 west holds corn\n(0,2) bean\n(2,2) bean\n(4,2) bean"
-    film = play(world, "0: place_obj_on_counter()\n1: place_obj_on_counter()", **PLACES)
-    assert film.labels_of(1) == ["place_obj_on_counter()"]
-    assert [row[0] for row in film.ended] == [0, Outcome.FAILED]
-    assert "0 east holds egg\n" in film.last + "\n"
+    rollout = play(world, "0: place_obj_on_counter()\n1: place_obj_on_counter()", **PLACES)
+    assert rollout.labels_of(1) == ["place_obj_on_counter()"]
+    assert [row[0] for row in rollout.ended] == [0, Outcome.FAILED]
+    assert "0 east holds egg\n" in rollout.last + "\n"
 
 
 def test_end_macro_actions_gives_up_after_stuck_limit_steps_without_change():
     world = GALLEY + "0 north holds dish\npot0 bean_stew 1/9"
-    film = play(world, "0: fill_dish_with_food(pot0)", orders=("bean_stew",), stuck_limit=3, **PLACES)
-    assert [row[0] for row in film.ended] == [0, 0, Outcome.INTERRUPTED]
+    rollout = play(world, "0: fill_dish_with_food(pot0)", orders=("bean_stew",), stuck_limit=3, **PLACES)
+    assert [row[0] for row in rollout.ended] == [0, 0, Outcome.INTERRUPTED]
     patient = play(world, "0: fill_dish_with_food(pot0)", orders=("bean_stew",), stuck_limit=0, **PLACES)
     assert [row[0] for row in patient.ended] == [0] * 8 + [1]
 
 
 def test_end_macro_actions_never_gives_a_wait_up():
-    film = play(GALLEY, "0: wait(5)", stuck_limit=2, **PLACES)
-    assert [row[0] for row in film.ended] == [0, 0, 0, 0, 1]
+    rollout = play(GALLEY, "0: wait(5)", stuck_limit=2, **PLACES)
+    assert [row[0] for row in rollout.ended] == [0, 0, 0, 0, 1]
 
 
 SHELF = """
@@ -550,8 +552,8 @@ def test_nearest_goal_wins(facts, script, ends):
 
 
 def test_preferred_access_picks_up_from_own_counters_and_places_on_shared_ones_first():
-    film = check(GALLEY + "(2,1) egg\n(0,2) egg\n0 east", "0: pickup(egg,counter)", "(2,1) egg", **PLACES)
-    assert len(film.labels) == 3  # it faces the shared one, but walks to its own
+    rollout = check(GALLEY + "(2,1) egg\n(0,2) egg\n0 east", "0: pickup(egg,counter)", "(2,1) egg", **PLACES)
+    assert len(rollout.labels) == 3  # it faces the shared one, but walks to its own
     check(GALLEY + "0 south holds egg", "0: place_obj_on_counter()", "(2,1) egg", **PLACES)
     full = "0 west holds egg\n(2,1) corn\n(2,2) corn"
     check(GALLEY + full, "0: place_obj_on_counter()", "(0,2) egg", **PLACES)
@@ -570,8 +572,8 @@ def test_is_target_an_own_counter_without_the_object_is_none():
 def test_flood_around_a_teammate_who_stands_in_the_short_way(row, steps):
     """Three east, north, turn, interact; else two north, three east, south, turn, interact: never a chance move."""
     world = f"XXXXXX\nX    X\nX XX P\n{row}\nXIXSXX\n0 south holds egg"
-    film = play(world, "0: put_obj_in_utensil(pot0)", **PLACES)
-    assert (len(film.labels), film.last.split("\n")[2]) == (steps, "X XX0P")
+    rollout = play(world, "0: put_obj_in_utensil(pot0)", **PLACES)
+    assert (len(rollout.labels), rollout.last.split("\n")[2]) == (steps, "X XX0P")
 
 
 DOORWAY = """
@@ -587,8 +589,8 @@ XXXXXXX
 def test_choose_primitive_waits_or_pushes_on_by_chance_when_blocked():
     stayed = 0
     for seed in range(120):
-        film = play(DOORWAY, "0: put_obj_in_utensil(pot0)", steps=1, seed=seed, **PLACES)
-        row = film.last.split("\n")[1]
+        rollout = play(DOORWAY, "0: put_obj_in_utensil(pot0)", steps=1, seed=seed, **PLACES)
+        row = rollout.last.split("\n")[1]
         assert row in ("X0 X  X", "X 0X  X", "X  X  X")
         stayed += row == "X0 X  X"
     assert 40 <= stayed <= 80
@@ -603,9 +605,9 @@ def test_choose_primitive_draws_only_when_blocked():
 
 
 def test_choose_primitive_gets_through_once_the_door_is_free():
-    film = play(DOORWAY, "0: put_obj_in_utensil(pot0)\n1: wait(4) pickup(egg,ingredient_dispenser)", **PLACES)
-    assert film.labels_of(0) == ["put_obj_in_utensil(pot0)"]
-    assert film.labels_of(1) == ["pickup(egg,ingredient_dispenser)"]
+    rollout = play(DOORWAY, "0: put_obj_in_utensil(pot0)\n1: wait(4) pickup(egg,ingredient_dispenser)", **PLACES)
+    assert rollout.labels_of(0) == ["put_obj_in_utensil(pot0)"]
+    assert rollout.labels_of(1) == ["pickup(egg,ingredient_dispenser)"]
 
 
 def test_choose_primitives_names_what_an_interact_concerns():
@@ -620,8 +622,8 @@ def test_named_by_action_is_nothing_a_start_or_an_item():
 
 
 def test_refuse_idle_interacts_but_never_moves():
-    film = play(ROOM, "I W W . N")
-    assert film.refusals == [["NO_EFFECT"], [None], [None], [None], [None]]
+    rollout = play(ROOM, "I W W . N")
+    assert rollout.refusals == [["NO_EFFECT"], [None], [None], [None], [None]]
 
 
 @pytest.mark.parametrize(
@@ -635,8 +637,8 @@ def test_refuse_idle_interacts_but_never_moves():
     ],
 )
 def test_concerned_item_of_every_event(facts, token, item):
-    film = play("XXPXX\nX 0 D\nXIXSX\n" + facts, token)
-    assert film.game.events(film.out, 0)[0]["item"] == item
+    rollout = play("XXPXX\nX 0 D\nXIXSX\n" + facts, token)
+    assert rollout.game.events(rollout.out, 0)[0]["item"] == item
 
 
 ORIGINAL = {"options": {"preset": "original"}}
@@ -669,17 +671,17 @@ FULL_POT = GALLEY + "0 north holds egg\npot0 egg, egg, egg"
 
 def test_effect_with_full_hand_is_logged_at_a_full_utensil_by_the_original():
     """E3 of the deviations: nothing moves, a put is logged in every step, and the action never ends."""
-    film = play(FULL_POT, "0: put_obj_in_utensil(pot0)", steps=4, **BUSY_GALLEY)
-    assert film.refusals_of(0) == []
-    assert film.labels_of(0) == ["put_obj_in_utensil(pot0)"] * 4
-    assert film.events_of(0) == ["PUT_NO_EFFECT"] * 4
-    assert film.last.split("\n")[4] == "0 north holds egg does put_obj_in_utensil(pot0) -4"
+    rollout = play(FULL_POT, "0: put_obj_in_utensil(pot0)", steps=4, **BUSY_GALLEY)
+    assert rollout.refusals_of(0) == []
+    assert rollout.labels_of(0) == ["put_obj_in_utensil(pot0)"] * 4
+    assert rollout.events_of(0) == ["PUT_NO_EFFECT"] * 4
+    assert rollout.last.split("\n")[4] == "0 north holds egg does put_obj_in_utensil(pot0) -4"
 
 
 def test_has_changed_counts_no_put_that_moves_nothing():
     options = {"options": {**ORIGINAL["options"], "stuck_limit": 3}}
-    film = play(FULL_POT, "0: put_obj_in_utensil(pot0)", steps=3, **PLACES, **options)
-    assert [row[0] for row in film.ended] == [0, 0, Outcome.INTERRUPTED]
+    rollout = play(FULL_POT, "0: put_obj_in_utensil(pot0)", steps=3, **PLACES, **options)
+    assert [row[0] for row in rollout.ended] == [0, 0, Outcome.INTERRUPTED]
     walked = play(GALLEY + "0 south holds egg", "0: put_obj_in_utensil(pot0)", options={"stuck_limit": 1}, **PLACES)
     assert walked.labels_of(0) == ["put_obj_in_utensil(pot0)"], "turning and putting are changes"
 
@@ -716,20 +718,20 @@ def test_checks_of_the_original_do_not_ask_for_reach_or_a_counter():
 @pytest.mark.parametrize("seed", range(4))
 def test_drag_on_stays_or_becomes_a_wait_of_two_steps(seed):
     """An action without a goal: each step the toss of a coin decides."""
-    film = play(GALLEY + "0 north holds boiled_egg", "0: deliver()", steps=12, seed=seed, **BUSY_GALLEY)
-    doing = [picture.split("\n")[4].partition(" does ")[2] for picture in film.pictures]
+    rollout = play(GALLEY + "0 north holds boiled_egg", "0: deliver()", steps=12, seed=seed, **BUSY_GALLEY)
+    doing = [picture.split("\n")[4].partition(" does ")[2] for picture in rollout.pictures]
     waiting = doing.index("wait(1) 1")
     assert all(text.startswith("deliver() ") for text in doing[1:waiting])
     assert doing[waiting + 1] == "", "free after the second step of the wait"
-    assert [row[0] for row in film.ended][:waiting] == [0] * waiting
-    assert film.labels_of(0) == []
+    assert [row[0] for row in rollout.ended][:waiting] == [0] * waiting
+    assert rollout.labels_of(0) == []
 
 
 def test_drag_on_takes_either_side_of_the_coin():
     waits = set()
     for seed in range(16):
-        film = play(GALLEY + "0 north holds boiled_egg", "0: deliver()", steps=1, seed=seed, **BUSY_GALLEY)
-        waits.add(film.last.split("\n")[4])
+        rollout = play(GALLEY + "0 north holds boiled_egg", "0: deliver()", steps=1, seed=seed, **BUSY_GALLEY)
+        waits.add(rollout.last.split("\n")[4])
     held = "0 north holds boiled_egg does"
     assert waits == {f"{held} deliver() -1", f"{held} wait(1) 1"}
 
@@ -737,16 +739,16 @@ def test_drag_on_takes_either_side_of_the_coin():
 def test_spoils_starts_a_wrong_start_of_the_teammate_ends_mine_in_the_original():
     """C12 of the deviations; test_is_done_looks_at_the_own_utensil_only has the fixed rule."""
     world = GALLEY + "0 south\npot0 egg\noven0 egg\n1 north"
-    film = play(world, "0: cook(pot0)\n1: bake(oven0)", **BUSY_GALLEY)
-    assert film.events == [[None, "START_WRONG"]]
-    assert film.ended[0] == [Outcome.DONE, Outcome.DONE]
-    assert film.last.split("\n")[4:6] == ["0 north", "1 north"] and film.last.endswith("pot0 egg")
+    rollout = play(world, "0: cook(pot0)\n1: bake(oven0)", **BUSY_GALLEY)
+    assert rollout.events == [[None, "START_WRONG"]]
+    assert rollout.ended[0] == [Outcome.DONE, Outcome.DONE]
+    assert rollout.last.split("\n")[4:6] == ["0 north", "1 north"] and rollout.last.endswith("pot0 egg")
 
 
 def test_is_filled_in_the_original_with_the_order_only():
     """Other food on the dish goes back into the utensil, without the dish, and the agent is stuck."""
     fill, orders = "fill_dish_with_food(pot0)", ("bean_stew",)
     world = GALLEY + "0 north holds dish\npot0 boiled_egg ready"
-    film = play(world, f"0: {fill}", steps=5, orders=orders, **BUSY_GALLEY)
-    assert [row[0] for row in film.events] == ["FILL", "PUT", None, None, None]
-    assert film.last.split("\n")[4:] == [f"0 north does {fill} -5", "1 north", "pot0 boiled_egg"]
+    rollout = play(world, f"0: {fill}", steps=5, orders=orders, **BUSY_GALLEY)
+    assert [row[0] for row in rollout.events] == ["FILL", "PUT", None, None, None]
+    assert rollout.last.split("\n")[4:] == [f"0 north does {fill} -5", "1 north", "pot0 boiled_egg"]

@@ -11,11 +11,9 @@ from support.records import record_of
 
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.games.collab_overcooked.options import CollaborationOptions, LogOptions
+from collab_overcooked.games.collab_overcooked.options import CollaborationOptions
 from collab_overcooked.games.collab_overcooked.suite.scoring import (
-    original_logs,
     parse_levels,
-    score_logs,
     score_record,
     score_records,
     task_references,
@@ -159,45 +157,6 @@ def test_folders_and_files_are_scored_together(random_run, tmp_path):
     copied = shutil.copy(random_run / "records.jsonl", tmp_path / "again.jsonl")
     (card,) = score_paths([random_run, tmp_path / copied])
     assert card.tiles.to_dict()["rows"][0]["Episodes"] == 8
-
-
-def original_log(delivered_at, requests="request('pickup(egg,ingredient_dispenser)')"):
-    def messages(t):
-        opened = [{"agent": 0, "analysis": "", "say": "egg please", "plan": requests}] if t == 0 else []
-        return {"timestamp": t, "content": {"content": [opened, []]}}
-
-    return {
-        "total_timestamp": list(range(delivered_at + 1)),
-        "total_order_finished": ["boiled_egg"],
-        "total_score": 20,
-        "total_action_list": [[{"timestamp": delivered_at, "action": "deliver_soup()"}], []],
-        "content": [messages(t) for t in range(delivered_at + 1)],
-    }
-
-
-@pytest.mark.parametrize(("delivered_at", "success"), [(24, 1.0), (25, 0.0)])
-def test_logs_of_the_original_are_scored_under_its_time_limit(tmp_path, delivered_at, success, caplog):
-    folder = tmp_path / "model" / "boiled_egg"
-    folder.mkdir(parents=True)
-    (folder / "experiment_1.json").write_text(json.dumps(original_log(delivered_at)))
-    table = score_logs(original_logs(tmp_path / "model"))
-    assert caplog.messages == ["logs read: 1 of boiled_egg"]
-    assert (table.levels[0].name, table.levels[0].success_rate.value) == ("1", success)
-    assert table.levels[0].ic.value == 1.0
-    assert "logs of the original" in scorecard(table).markdown()
-
-
-def test_a_log_without_a_task_in_its_name_needs_one(tmp_path):
-    log = tmp_path / "log.json"
-    log.write_text(json.dumps(original_log(10)))
-    with pytest.raises(ValueError, match="--task"):
-        score_paths([log])
-    table = score_logs([log], log_options=LogOptions(task="boiled_egg"))
-    assert table.levels[0].runs == 1
-    (card,) = score_paths([log], {"task": "boiled_egg", "gamma": 2.0})
-    assert card.title == "logs of the original, kitchen paper, gamma 2"
-    with pytest.raises(ValueError, match="unknown option 'gama'; did you mean gamma"):
-        score_paths([log], {"gama": 2.0})
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from games.collab_overcooked.world import ODD_KITCHENS, Film, odd_kitchen, open_world
+from games.collab_overcooked.world import ODD_KITCHENS, Rollout, odd_kitchen, open_world
 
 from collab_overcooked.games.collab_overcooked.engine.constants import Reason
 from collab_overcooked.games.collab_overcooked.engine.spec import load_kitchen
@@ -169,23 +169,25 @@ REFUSALS: list[tuple[str, int, str, str, str, list[str]]] = [
 
 @pytest.mark.parametrize("order, seat, facts, action, reason, named", REFUSALS, ids=[case[4] for case in REFUSALS])
 def test_refusals_say_what_is_wrong(order, seat, facts, action, reason, named):
-    film = open_world(GALLEY + facts, level="medium", orders=(order,))
-    number = film.game.parse(action)
-    code, message = film.game.check(film.state, 0, seat, number)
+    rollout = open_world(GALLEY + facts, level="medium", orders=(order,))
+    number = rollout.game.parse(action)
+    code, message = rollout.game.check(rollout.state, 0, seat, number)
     assert code == reason
     assert message and "{" not in message and all(name in message for name in named), message
-    assert bool(film.out.masks[0, seat, number]) == (code == "OK") if number < film.game.n_actions else code != "OK"
-    assert step_refusal(film, seat, number) == (None if reason == "OK" else reason)
+    assert (
+        bool(rollout.out.masks[0, seat, number]) == (code == "OK") if number < rollout.game.n_actions else code != "OK"
+    )
+    assert step_refusal(rollout, seat, number) == (None if reason == "OK" else reason)
 
 
-def step_refusal(film: Film, seat: int, action: int) -> str | None:
-    if action >= film.game.n_actions:
-        return film.game.check(film.state, 0, seat, action)[0]
-    idle = film.game.parse("wait(1)")
-    actions = [idle] * film.game.n_agents
+def step_refusal(rollout: Rollout, seat: int, action: int) -> str | None:
+    if action >= rollout.game.n_actions:
+        return rollout.game.check(rollout.state, 0, seat, action)[0]
+    idle = rollout.game.parse("wait(1)")
+    actions = [idle] * rollout.game.n_agents
     actions[seat] = action
-    film.step(actions)
-    return film.refusals[-1][seat]
+    rollout.step(actions)
+    return rollout.refusals[-1][seat]
 
 
 @pytest.mark.parametrize("interface", ["code", "paper"])

@@ -210,7 +210,7 @@ def picture_of(game: CollabOvercooked, scene: Mapping[str, Any]) -> str:
 
 
 @dataclass
-class Film:
+class Rollout:
     """What a played script showed, step by step.
 
     Attributes:
@@ -273,7 +273,7 @@ def odd_kitchen(name: str, **options: Any) -> CollabOvercooked:
 
 def open_world(
     world: str, *, level: str = "primitive", orders: tuple[str, ...] = ("boiled_egg",), seed: int = 0, **changes: Any
-) -> Film:
+) -> Rollout:
     """Compile a drawn world and start in it.
 
     Args:
@@ -290,9 +290,9 @@ def open_world(
     state, out = game.alloc(1)
     state.rng[:] = seed_states([seed])
     write_scene(game, state, out, scene_of(grid, facts), {"orders": known})
-    film = Film(game, state, out)
-    film.pictures.append(picture_of(game, film.scene))
-    return film
+    rollout = Rollout(game, state, out)
+    rollout.pictures.append(picture_of(game, rollout.scene))
+    return rollout
 
 
 def read_script(script: str, n_agents: int) -> list[list[str]]:
@@ -310,20 +310,20 @@ def primitive(token: str) -> str:
     return SHORT.get(name, name) + bracket + rest
 
 
-def next_token(film: Film, seat: int, queue: list[str]) -> str:
+def next_token(rollout: Rollout, seat: int, queue: list[str]) -> str:
     if not queue:
         return "wait(1)"
     patient = queue[0].startswith("?")
-    if patient and not film.out.masks[0, seat, film.game.parse(queue[0][1:])]:
+    if patient and not rollout.out.masks[0, seat, rollout.game.parse(queue[0][1:])]:
         return "wait(1)"
     return queue.pop(0).removeprefix("?")
 
 
-def play(world: str, script: str, steps: int | None = None, **options: Any) -> Film:
-    """Play a script in a drawn world and return the film of it.
+def play(world: str, script: str, steps: int | None = None, **options: Any) -> Rollout:
+    """Play a script in a drawn world and return the rollout of it.
 
     Primitive agents take one token a step (``N S E W . I I(egg) start``) and then stay. Medium-level agents take a
-    token whenever they are idle, and the film ends when nothing is left to do; agents without tokens wait. A token
+    token whenever they are idle, and the rollout ends when nothing is left to do; agents without tokens wait. A token
     such as ``?pickup(egg,counter)`` waits until the mask allows the action.
 
     Args:
@@ -332,21 +332,21 @@ def play(world: str, script: str, steps: int | None = None, **options: Any) -> F
         steps: Stop after so many steps.
         **options: See ``open_world``.
     """
-    film = open_world(world, **options)
-    game = film.game
+    rollout = open_world(world, **options)
+    game = rollout.game
     queues = read_script(script, game.n_agents)
     medium = game.config.action_level == "medium"
     limit = steps if steps is not None else 80 if medium else max(map(len, queues))
-    while len(film.labels) < limit and not film.over:
-        busy = [agent["action"] is not None for agent in film.scene["agents"]]
+    while len(rollout.labels) < limit and not rollout.over:
+        busy = [agent["action"] is not None for agent in rollout.scene["agents"]]
         if medium and steps is None and not any(busy) and not any(queues):
             break
         actions = []
         for seat, queue in enumerate(queues):
             if medium:
-                text = "continue" if busy[seat] else next_token(film, seat, queue)
+                text = "continue" if busy[seat] else next_token(rollout, seat, queue)
             else:
                 text = primitive(queue.pop(0)) if queue else "stay"
             actions.append(game.parse(text))
-        film.step(actions)
-    return film
+        rollout.step(actions)
+    return rollout

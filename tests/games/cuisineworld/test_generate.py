@@ -27,16 +27,16 @@ def test_levels_have_the_tools_and_the_depth_that_were_wished(tools, depth, dish
 
 
 @pytest.mark.parametrize(
-    ("wish", "message"),
+    ("options", "message"),
     [
         ({"depth": 4}, "depth must be an integer from 1 to 3, not 4"),
         ({"tools": 0}, "tools must be an integer from 1"),
         ({"tools": 1, "depth": 2}, "tools: found no 3 dishes of depth 2 that 1 tools can make"),
     ],
 )
-def test_wishes_that_cannot_be_met_are_refused(wish, message):
+def test_configs_that_cannot_be_met_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
-        generate_level(GeneratorConfig(**wish), 0, "mine")
+        generate_level(GeneratorConfig(**options), 0, "mine")
 
 
 def test_the_command_writes_a_level_with_the_greedy_par(tmp_path):

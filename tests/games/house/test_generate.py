@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from collab_overcooked.games.house.engine.constants import Agent, Goal, Kind, Place, Rel, Room, Thing, World
-from collab_overcooked.games.house.engine.ways import UNREACHED
+from collab_overcooked.games.house.engine.distances import UNREACHED
 from collab_overcooked.games.house.env import Housework, Transport
 from collab_overcooked.kernels.rng import seed_states
 
@@ -79,14 +79,14 @@ def test_every_place_can_be_reached_from_everywhere(game):
         assert (state.cells[b, state.places[b, used, Place.CELL]] == state.places[b, used, Place.ROOM]).all()
 
 
-def ways_by_search(cells, width, start):
-    ways, reached = {start: 0}, [start]
+def distances_by_search(cells, width, start):
+    distances, reached = {start: 0}, [start]
     for cell in reached:
         for beside in (cell - width, cell + width, cell + 1, cell - 1):
-            if cells[beside] >= 0 and beside not in ways:
-                ways[beside] = ways[cell] + 1
+            if cells[beside] >= 0 and beside not in distances:
+                distances[beside] = distances[cell] + 1
                 reached.append(beside)
-    return ways
+    return distances
 
 
 @pytest.mark.parametrize("game", [Housework(rooms=8, agents=4), Transport(rooms=8), Transport(rooms=4)])
@@ -107,8 +107,10 @@ def test_ways_are_those_of_a_search(game, holes):
     for b in range(12):
         expected = np.full_like(state.dist[b], UNREACHED)
         for p, place in enumerate(state.places[b]):
-            ways = {} if place[Place.KIND] == Kind.NONE else ways_by_search(state.cells[b], width, place[Place.CELL])
-            expected[list(ways), p] = list(ways.values())
+            distances = (
+                {} if place[Place.KIND] == Kind.NONE else distances_by_search(state.cells[b], width, place[Place.CELL])
+            )
+            expected[list(distances), p] = list(distances.values())
             if place[Place.KIND] == Kind.NONE:
                 expected[:, p] = 0
         np.testing.assert_array_equal(state.dist[b], expected)

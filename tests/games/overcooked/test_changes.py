@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from games.overcooked.world import Film, game_of, picture_of, scene_of, split_world
+from games.overcooked.world import Rollout, game_of, picture_of, scene_of, split_world
 from support.naive.overcooked import NaiveKitchen
 
 import collab_overcooked
@@ -63,18 +63,18 @@ def wait(game: Overcooked, state: Any, out: Any, steps: int) -> list[str]:
     return kitchens
 
 
-def film_of(world: str, **options: Any) -> Film:
+def rollout_of(world: str, **options: Any) -> Rollout:
     grid, facts = split_world(world)
     game = changing(**options)
     state, out = start(game, state={"layout": "first", **scene_of(grid, facts)})
-    film = Film(game, state, out)
-    film.pictures.append(picture_of(game, film.scene))
-    return film
+    rollout = Rollout(game, state, out)
+    rollout.pictures.append(picture_of(game, rollout.scene))
+    return rollout
 
 
 def test_change_kitchen() -> None:
     """What is on a cell that changes is lost; all else stays, and a soup goes on cooking in a pot that stays a pot."""
-    film = film_of(
+    rollout = rollout_of(
         """
         XPXPX
         O1 2O
@@ -89,10 +89,10 @@ def test_change_kitchen() -> None:
         """,
         changes=2,
     )
-    film.step([STAY, STAY])
-    assert film.pictures[-1].splitlines()[:2] == ["XPXPX", "O1 2O"]
-    film.step([STAY, STAY])
-    assert film.last == "\n".join(
+    rollout.step([STAY, STAY])
+    assert rollout.pictures[-1].splitlines()[:2] == ["XPXPX", "O1 2O"]
+    rollout.step([STAY, STAY])
+    assert rollout.last == "\n".join(
         [
             "XPXOX",
             "P1 2D",
@@ -104,10 +104,10 @@ def test_change_kitchen() -> None:
             "(1,0) onion, onion, onion 7/20",
         ]
     )
-    direct, _ = start(film.game)
+    direct, _ = start(rollout.game)
     direct.cells[0, 0, 3] = direct.cells[0, 0, 1] = 2
     before = int(direct.clock[0, Clock.LAYOUT])
-    change_kitchen(film.game.compiled.tables.terrain, row_at(direct, 0))
+    change_kitchen(rollout.game.compiled.tables.terrain, row_at(direct, 0))
     assert direct.clock[0, Clock.LAYOUT] == 1 - before
     assert not direct.cells[0, 0, 3].any() and direct.cells[0, 0, 1].all()
 
@@ -146,14 +146,14 @@ def test_random_changes_come_at_all_times_of_their_range_alike(notice: int) -> N
 @pytest.mark.parametrize("notice", [0, 3])
 def test_a_delivery_changes_the_kitchen_at_once_or_after_its_notice(notice: int) -> None:
     world = f"{FIRST}\n2 north holds soup(onion, onion, onion)"
-    film = film_of(world, changes={"after": "delivery"}, notice=notice)
-    film.step([STAY, 1])
-    film.step([STAY, 5])
-    assert film.sparse[-1] == [0, 20]
-    later = [film.scene["layout"]]
+    rollout = rollout_of(world, changes={"after": "delivery"}, notice=notice)
+    rollout.step([STAY, 1])
+    rollout.step([STAY, 5])
+    assert rollout.sparse[-1] == [0, 20]
+    later = [rollout.scene["layout"]]
     for _ in range(4):
-        film.step([STAY, STAY])
-        later.append(film.scene["layout"])
+        rollout.step([STAY, STAY])
+        later.append(rollout.scene["layout"])
     assert later == ["first"] * notice + ["second"] * (5 - notice)
 
 
@@ -271,11 +271,11 @@ def test_an_announced_change_stands_in_texts_and_pictures() -> None:
 def test_who_waits_for_a_change_wakes_at_its_announcement_and_when_it_comes() -> None:
     game = changing(changes=6, notice=2, action_level="medium")
     state, out = start(game, layout="first")
-    awaited = []
+    values = []
     for _ in range(8):
-        awaited.append(game.seen(state, 0, 0).awaited)
+        values.append(game.seen(state, 0, 0).wait_until_changed)
         game.step(state, np.zeros((1, 2), np.int32), out)
-    news = [after != before for before, after in pairwise(awaited)]
+    news = [after != before for before, after in pairwise(values)]
     assert news == [False, False, False, True, False, True, False]
 
 

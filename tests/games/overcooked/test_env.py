@@ -1,4 +1,4 @@
-"""The game behind the protocol: options, pools, scenes, texts, and shaped rewards through every shell."""
+"""The game behind the protocol: options, pools, scenes, texts, and shaped rewards through every wrapper."""
 
 from __future__ import annotations
 
@@ -97,8 +97,8 @@ def test_a_forced_layout_of_a_pool():
 
 def test_the_team_is_paid_and_the_own_shaped_reward_is_in_the_infos():
     served = "XXPXX\nO 1 O\nX 2 X\nXDXSX\n1 north holds onion\n2 east holds soup(onion, onion, onion)"
-    film = play(served, "1: . . I\n2: E S I")
-    assert (film.rewards[2], film.sparse[2], film.shaped[2]) == ([20, 20], [0, 20], [3, 0])
+    rollout = play(served, "1: . . I\n2: E S I")
+    assert (rollout.rewards[2], rollout.sparse[2], rollout.shaped[2]) == ([20, 20], [0, 20], [3, 0])
     shaped = play(served, "1: . . I\n2: E S I", reward="shaped")
     assert shaped.rewards[2] == [23, 20]
     result = play(served, "1: . . I\n2: E S I", reward="shaped", shaping={"potting": 0.5})
@@ -106,9 +106,9 @@ def test_the_team_is_paid_and_the_own_shaped_reward_is_in_the_infos():
 
 
 def potting_scene():
-    film = play(POTTING, ".")
-    scene = film.game.scene(film.state, 0)
-    return film.game.kwargs["layout"], {"state": {key: scene[key] for key in ("players", "objects")}}
+    rollout = play(POTTING, ".")
+    scene = rollout.game.scene(rollout.state, 0)
+    return rollout.game.kwargs["layout"], {"state": {key: scene[key] for key in ("players", "objects")}}
 
 
 def test_shaped_reward_in_the_parallel_env():
@@ -165,8 +165,8 @@ def test_the_25_events_have_the_original_names():
 
 
 def test_events_in_words():
-    film = play(POTTING, "I")
-    (potting, nothing) = film.game.events(film.out, 0)
+    rollout = play(POTTING, "I")
+    (potting, nothing) = rollout.game.events(rollout.out, 0)
     assert nothing is None
     assert potting["event"] == "potting_onion"
     assert potting["events"] == ["potting_onion", "optimal_onion_potting", "viable_onion_potting"]
@@ -185,10 +185,10 @@ def test_actions_by_text():
 
 
 def test_check_says_whether_an_interact_does_anything():
-    film = play(POTTING, ".")
-    assert film.game.check(film.state, 0, 0, 5) == ("OK", "Accepted.")
-    assert film.game.check(film.state, 0, 1, 5)[0] == "NO_EFFECT"
-    assert film.game.check(film.state, 0, 1, 2) == ("OK", "Accepted.")
+    rollout = play(POTTING, ".")
+    assert rollout.game.check(rollout.state, 0, 0, 5) == ("OK", "Accepted.")
+    assert rollout.game.check(rollout.state, 0, 1, 5)[0] == "NO_EFFECT"
+    assert rollout.game.check(rollout.state, 0, 1, 2) == ("OK", "Accepted.")
 
 
 MOMENT = """
@@ -205,13 +205,13 @@ MOMENT = """
 
 
 def test_a_scene_comes_back():
-    film = play(MOMENT, ".")
-    scene = film.scene
-    other, out = film.game.alloc(1)
+    rollout = play(MOMENT, ".")
+    scene = rollout.scene
+    other, out = rollout.game.alloc(1)
     other.rng[:] = seed_states([5])
-    film.game.reset(other, out, np.ones(1, np.bool_), {"state": scene})
-    assert film.game.scene(other, 0) == scene
-    assert picture_of(film.game, scene) == drawn(MOMENT).replace("4/20", "5/20").replace(
+    rollout.game.reset(other, out, np.ones(1, np.bool_), {"state": scene})
+    assert rollout.game.scene(other, 0) == scene
+    assert picture_of(rollout.game, scene) == drawn(MOMENT).replace("4/20", "5/20").replace(
         "(2,0) onion, onion 5/20\n(0,2) tomato\n(1,0) soup(onion)",
         "(1,0) soup(onion)\n(2,0) onion, onion 5/20\n(0,2) tomato",
     )

@@ -127,6 +127,6 @@ def test_a_layout_and_the_option_set_the_limit() -> None:
 
 
 def _after_one_step(world: str, **options) -> str:
-    film = open_world(world, **options)
-    film.step([Action.STAY, Action.STAY])
-    return film.last
+    rollout = open_world(world, **options)
+    rollout.step([Action.STAY, Action.STAY])
+    return rollout.last

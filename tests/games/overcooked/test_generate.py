@@ -10,8 +10,13 @@ import yaml
 from support.covers import first
 
 import collab_overcooked
-from collab_overcooked.games.overcooked.engine.generate import generate, layout_text, prove_layout, read_wishes
-from collab_overcooked.games.overcooked.engine.solvability import Carry, Proof, prove
+from collab_overcooked.games.overcooked.engine.generate import (
+    generate,
+    layout_text,
+    prove_layout,
+    read_generator_config,
+)
+from collab_overcooked.games.overcooked.engine.solvability import Proof, Subtask, prove
 from collab_overcooked.games.overcooked.engine.spec import layouts, load_kitchen
 from collab_overcooked.games.overcooked.suite import par_score
 from collab_overcooked.kernels.grid import OFFSETS
@@ -29,7 +34,7 @@ WISHES = {
 
 
 def drawn(name: str, **more) -> list:
-    return generate(read_wishes({"count": 24, "seed": 5, **WISHES[name], **more}))
+    return generate(read_generator_config({"count": 24, "seed": 5, **WISHES[name], **more}))
 
 
 def way(proof: Proof, seat: int, scene: dict, target: tuple[int, int]) -> list[int]:
@@ -65,11 +70,11 @@ def use(env, proof: Proof, seat: int, cell: tuple[int, int]) -> None:
 
 def carry_out(env, proof: Proof) -> int:
     pot = None
-    for errand in proof.errands:
-        if errand.thing != "soup" or errand.source != pot:  # there it is in the hand that brought the dish
-            use(env, proof, errand.seat, errand.source)
-        use(env, proof, errand.seat, errand.target)
-        pot = errand.target if errand.thing == "dish" else pot
+    for subtask in proof.subtasks:
+        if subtask.thing != "soup" or subtask.source != pot:  # there it is in the hand that brought the dish
+            use(env, proof, subtask.seat, subtask.source)
+        use(env, proof, subtask.seat, subtask.target)
+        pot = subtask.target if subtask.thing == "dish" else pot
     return env.scene()["score"]
 
 
@@ -90,7 +95,7 @@ def test_every_generated_kitchen_is_served_by_a_policy(name: str) -> None:
         assert par_score(layout, "greedy") > 0 or par_score(layout, "planner") > 0, layout.grid
 
 
-GIVE_WAY = "small_corridor"  # no proof is found: errands end where they begin to make way for each other
+GIVE_WAY = "small_corridor"  # no proof is found: subtasks end where they begin to make way for each other
 
 
 def test_a_kitchen_where_players_must_give_way_is_served_by_a_policy() -> None:
@@ -114,13 +119,13 @@ def test_every_shipped_kitchen_without_gates_serves_by_its_proof(name: str) -> N
 def test_proof_says_who_carries_what() -> None:
     proof = prove(["XOXXPDX", "X  X  S", "XXXXXXX"], [(1, 1), (4, 1)], [("onion",)])
     assert proof is not None
-    assert proof.errands == (
-        Carry(0, "onion", (1, 0), (3, 1)),
-        Carry(1, "onion", (3, 1), (4, 0)),
-        Carry(1, "dish", (5, 0), (4, 0)),
-        Carry(1, "soup", (4, 0), (6, 1)),
+    assert proof.subtasks == (
+        Subtask(0, "onion", (1, 0), (3, 1)),
+        Subtask(1, "onion", (3, 1), (4, 0)),
+        Subtask(1, "dish", (5, 0), (4, 0)),
+        Subtask(1, "soup", (4, 0), (6, 1)),
     )
-    assert str(proof.errands[-1]) == "player 1 carries soup from (4, 0) to (6, 1)"
+    assert str(proof.subtasks[-1]) == "player 1 carries soup from (4, 0) to (6, 1)"
 
 
 @pytest.mark.parametrize(
@@ -145,7 +150,7 @@ def test_player_in_the_way_is_walked_around_or_helps() -> None:
 @pytest.mark.parametrize("name", WISHES)
 def test_generated_kitchens_are_as_wished_for(name: str) -> None:
     pool = drawn(name)
-    wishes = read_wishes(WISHES[name])
+    wishes = read_generator_config(WISHES[name])
     for layout in pool:
         assert len(layout.starts) == wishes.agents
         for symbol, (low, high) in zip(
@@ -188,12 +193,12 @@ def test_written_layout_reads_back(tmp_path) -> None:
 )
 def test_impossible_wishes_are_refused(value: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        read_wishes(value)
+        read_generator_config(value)
 
 
 def test_no_room_is_said() -> None:
     with pytest.raises(ValueError, match="no layout number 0 found"):
-        generate(read_wishes({"width": 4, "height": 4, "pots": 9, "count": 1}))
+        generate(read_generator_config({"width": 4, "height": 4, "pots": 9, "count": 1}))
 
 
 def test_environment_draws_a_layout_at_every_reset() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from games.collab_overcooked.world import drawn
-from games.overcooked.world import Film, open_world
+from games.overcooked.world import Rollout, open_world
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -48,30 +48,30 @@ CORRIDOR = """
 """
 
 
-def directed(world: str, **options: Any) -> Film:
+def directed(world: str, **options: Any) -> Rollout:
     return open_world(world, action_level="medium", **options)
 
 
-def possible(film: Film, player: int = 1) -> list[str]:
-    texts = film.game.action_texts()
-    return [texts[action] for action in np.flatnonzero(film.out.masks[0, player - 1])]
+def possible(rollout: Rollout, player: int = 1) -> list[str]:
+    texts = rollout.game.action_texts()
+    return [texts[action] for action in np.flatnonzero(rollout.out.masks[0, player - 1])]
 
 
-def run(film: Film, *directives: str, steps: int = 1) -> Film:
+def run(rollout: Rollout, *directives: str, steps: int = 1) -> Rollout:
     """Give each player a directive, then let them go on; those whose directive has ended wait."""
-    film.step([film.game.parse(directive) for directive in directives])
+    rollout.step([rollout.game.parse(directive) for directive in directives])
     for _ in range(steps - 1):
-        rows = film.state.macro_state[0, :, Macro.ACTION]
-        film.step([1 if row == NOTHING else 0 for row in rows])
-    return film
+        rows = rollout.state.macro_state[0, :, Macro.ACTION]
+        rollout.step([1 if row == NOTHING else 0 for row in rows])
+    return rollout
 
 
-def running(film: Film) -> list[str | None]:
-    return [player["directive"] for player in film.scene["players"]]
+def running(rollout: Rollout) -> list[str | None]:
+    return [player["directive"] for player in rollout.scene["players"]]
 
 
-def moves(film: Film) -> list[int]:
-    return film.out.events[0, :, EventColumn.PRIMITIVE].tolist()
+def moves(rollout: Rollout) -> list[int]:
+    return rollout.out.events[0, :, EventColumn.PRIMITIVE].tolist()
 
 
 def test_objects_are_numbered_row_by_row_and_by_kind() -> None:
@@ -111,37 +111,37 @@ def test_a_pool_has_one_list_and_refuses_what_a_layout_lacks() -> None:
 
 def test_pots_are_started_by_directive_where_they_do_not_start_by_themselves() -> None:
     assert "start c0" in Overcooked(action_level="medium", dynamics="explicit").action_texts()
-    film = directed(ROOM + "(2,0) onion", dynamics="explicit")
-    assert "start c0" in possible(film)
-    assert run(film, "start c0", "wait").facts == ["(2,0) onion 1/20"]
+    rollout = directed(ROOM + "(2,0) onion", dynamics="explicit")
+    assert "start c0" in possible(rollout)
+    assert run(rollout, "start c0", "wait").facts == ["(2,0) onion 1/20"]
 
 
-def distances(film: Film, player: int = 1) -> dict[str, int]:
-    return film.game.look(film.state, 0, player - 1)["distances"][player - 1]
+def distances(rollout: Rollout, player: int = 1) -> dict[str, int]:
+    return rollout.game.look(rollout.state, 0, player - 1)["distances"][player - 1]
 
 
 def test_measure_distances_counts_moves_and_nobody_walks_through_others() -> None:
-    film = directed("""
+    rollout = directed("""
         XXXXX
         O   D
         X X X
         X1P2S
         XXXXX
     """)
-    assert distances(film) == distances(film) | {"c0": 0, "o0": 2, "p0": 4}
+    assert distances(rollout) == distances(rollout) | {"c0": 0, "o0": 2, "p0": 4}
     assert distances(directed(CORRIDOR))["c0"] == 2
 
 
 def test_distance_to_what_only_the_other_players_cell_reaches_is_blocked() -> None:
-    film = directed(CORRIDOR)
-    assert distances(film)["p0"] == BLOCKED + 3
-    assert distances(film)["d0"] == BLOCKED + 3
-    assert text.distance_text(distances(film)["p0"]) == "3 but blocked by a player"
+    rollout = directed(CORRIDOR)
+    assert distances(rollout)["p0"] == BLOCKED + 3
+    assert distances(rollout)["d0"] == BLOCKED + 3
+    assert text.distance_text(distances(rollout)["p0"]) == "3 but blocked by a player"
 
 
 def test_measure_objects_leaves_out_those_that_a_layout_does_not_have() -> None:
-    film = directed("XXXXXXX\nO1 2  D\nXXXPXXS")
-    objects, paths = film.game.compiled.tables.objects[0], film.game._surroundings(film.state, 0, 0)
+    rollout = directed("XXXXXXX\nO1 2  D\nXXXPXXS")
+    objects, paths = rollout.game.compiled.tables.objects[0], rollout.game._surroundings(rollout.state, 0, 0)
     rows, moves = np.concatenate([objects, np.full_like(objects[:1], NOTHING)]), np.zeros(len(objects) + 1, np.int32)
     directives.measure_objects(rows, paths, moves)
     assert moves.tolist() == [*(directives.distance_to(row, paths) for row in objects), NOTHING]
@@ -149,8 +149,8 @@ def test_measure_objects_leaves_out_those_that_a_layout_does_not_have() -> None:
 
 
 def test_what_only_a_player_keeps_out_of_reach_is_said_to_be_blocked() -> None:
-    film = directed("XXXXXXX\nO1 2  D\nXXXPXXS")
-    description = film.game.describe(film.state, 0, 0)
+    rollout = directed("XXXXXXX\nO1 2  D\nXXXPXXS")
+    description = rollout.game.describe(rollout.state, 0, 0)
     assert "Your distances: o0 0, p0 blocked by a player, c0 2 but blocked by a player, d0 out of reach." in description
     assert "Bob's distances: o0 2 but blocked by a player, p0 2, c0 0, d0 out of reach." in description
 
@@ -167,9 +167,9 @@ def test_what_only_a_player_keeps_out_of_reach_is_said_to_be_blocked() -> None:
     ],
 )
 def test_had_effect(hand: str, thing: str, had: bool) -> None:
-    film = directed(ROOM + (f"1 north holds {hand}" if hand != "nothing" else ""))
-    row, tables = film.game.compiled.tables.catalogue[film.game.parse(thing)], film.game.compiled.tables
-    effect = directives.had_effect(row, tables.objects[0], film.state.players[0, 0], film.state.cells[0])
+    rollout = directed(ROOM + (f"1 north holds {hand}" if hand != "nothing" else ""))
+    row, tables = rollout.game.compiled.tables.catalogue[rollout.game.parse(thing)], rollout.game.compiled.tables
+    effect = directives.had_effect(row, tables.objects[0], rollout.state.players[0, 0], rollout.state.cells[0])
     assert effect == had
 
 
@@ -184,14 +184,14 @@ def test_scenes_of_before_directives_were_marked_are_read() -> None:
 
 
 def test_judge_directive_what_nobody_can_get_to_is_inaccessible() -> None:
-    film = open_world("XXXXX\nO1X2S\nXPXDX\nXXXXX", action_level="medium")
-    assert distances(film)["d0"] == -1
-    assert "deliver at d0" not in possible(film)
+    rollout = open_world("XXXXX\nO1X2S\nXPXDX\nXXXXX", action_level="medium")
+    assert distances(rollout)["d0"] == -1
+    assert "deliver at d0" not in possible(rollout)
 
 
 def test_judge_empty_hand_takes_what_it_reaches() -> None:
-    film = directed(ROOM + "(0,2) dish")
-    assert possible(film) == [
+    rollout = directed(ROOM + "(0,2) dish")
+    assert possible(rollout) == [
         "wait",
         "move away",
         "take onion from o0",
@@ -202,9 +202,9 @@ def test_judge_empty_hand_takes_what_it_reaches() -> None:
 
 
 def test_nearest_counter_is_the_only_one_to_put_things_down() -> None:
-    film = directed(ROOM + "1 north holds dish")
-    assert [message for message in possible(film) if message.startswith("put")] == ["put on k1"]
-    assert film.game.check(film.state, 0, 0, film.game.parse("put on k5"))[0] == "FARTHER"
+    rollout = directed(ROOM + "1 north holds dish")
+    assert [message for message in possible(rollout) if message.startswith("put")] == ["put on k1"]
+    assert rollout.game.check(rollout.state, 0, 0, rollout.game.parse("put on k5"))[0] == "FARTHER"
 
 
 @pytest.mark.parametrize(
@@ -218,8 +218,8 @@ def test_nearest_counter_is_the_only_one_to_put_things_down() -> None:
 )
 def test_judge_potting_offers_full_pots_in_the_original_only(pot: str, strict: bool, original: bool) -> None:
     for rules, offered in (("strict", strict), ("original", original)):
-        film = directed(f"{ROOM}1 north holds onion\n{pot}", text_rules=rules)
-        assert ("put in c0" in possible(film)) == offered
+        rollout = directed(f"{ROOM}1 north holds onion\n{pot}", text_rules=rules)
+        assert ("put in c0" in possible(rollout)) == offered
 
 
 @pytest.mark.parametrize(
@@ -239,25 +239,25 @@ def test_judge_load_wants_soup_ready_by_the_time_of_arrival(pot: str, strict: bo
 
 
 def test_mask_directives_a_running_one_leaves_nothing_but_to_continue() -> None:
-    film = run(directed(ROOM), "take onion from o0", "wait")
-    assert running(film) == ["take onion from o0", None]
-    assert possible(film) == ["continue"]
-    film.step([film.game.parse("take dish from p0"), 1])
-    assert film.refusals[-1] == ["RUNNING", None]
-    assert film.facts == ["1 west holds onion"], "it goes on all the same"
+    rollout = run(directed(ROOM), "take onion from o0", "wait")
+    assert running(rollout) == ["take onion from o0", None]
+    assert possible(rollout) == ["continue"]
+    rollout.step([rollout.game.parse("take dish from p0"), 1])
+    assert rollout.refusals[-1] == ["RUNNING", None]
+    assert rollout.facts == ["1 west holds onion"], "it goes on all the same"
 
 
 def test_start_directive_an_impossible_one_is_refused_and_nothing_is_done() -> None:
-    film = run(directed(ROOM), "deliver at d0", "continue")
-    assert film.refusals == [["HANDS_EMPTY", "NOT_RUNNING"]]
-    assert film.pictures[0] == film.last
+    rollout = run(directed(ROOM), "deliver at d0", "continue")
+    assert rollout.refusals == [["HANDS_EMPTY", "NOT_RUNNING"]]
+    assert rollout.pictures[0] == rollout.last
 
 
 def test_judge_putting_down_soup_on_shared_counters_of_one_layout_only() -> None:
     world = "XXXXXXX\nO1 X 2D\nP  X  S\nXXXXXXX\n1 north holds soup(onion, onion, onion)"
     for rules, soup, offered in (("strict", False, True), ("original", False, False), ("original", True, True)):
-        film = directed(world, shared_counters=[[3, 1]], share_soup=soup, text_rules=rules)
-        assert ("put on s0" in possible(film)) == offered
+        rollout = directed(world, shared_counters=[[3, 1]], share_soup=soup, text_rules=rules)
+        assert ("put on s0" in possible(rollout)) == offered
 
 
 def test_judge_action_gates_are_opened_by_empty_hands_unless_anybody_may() -> None:
@@ -268,13 +268,13 @@ def test_judge_action_gates_are_opened_by_empty_hands_unless_anybody_may() -> No
 
 
 def test_next_move_walks_turns_and_acts() -> None:
-    film = run(directed(ROOM), "take onion from o0", "wait", steps=2)
-    assert film.pictures == [
+    rollout = run(directed(ROOM), "take onion from o0", "wait", steps=2)
+    assert rollout.pictures == [
         drawn("XXPXX\nO 1 O\nX 2 X\nXDXSX"),
         drawn("XXPXX\nO1  O\nX 2 X\nXDXSX\n1 west"),
         drawn("XXPXX\nO1  O\nX 2 X\nXDXSX\n1 west holds onion"),
     ]
-    assert running(film) == [None, None]
+    assert running(rollout) == [None, None]
 
 
 SIDES = """
@@ -296,23 +296,23 @@ def test_choose_side_takes_the_nearest_the_original_the_first() -> None:
 
 def test_drop_directive_that_has_become_impossible_at_once_but_not_in_the_original() -> None:
     for rules, ended in (("strict", True), ("original", False)):
-        film = run(directed(ROOM + "(0,2) dish", text_rules=rules), "take from k4", "wait")
-        film.state.cells[0, 2, 0] = 0  # somebody else took it
-        film.step([0, 1])
-        assert (running(film)[0] is None) == ended
+        rollout = run(directed(ROOM + "(0,2) dish", text_rules=rules), "take from k4", "wait")
+        rollout.state.cells[0, 2, 0] = 0  # somebody else took it
+        rollout.step([0, 1])
+        assert (running(rollout)[0] is None) == ended
 
 
 def test_act_in_place_loading_ends_in_the_original_though_the_soup_is_not_ready() -> None:
     world = ROOM + "1 north holds dish\n(2,0) onion, onion, onion 5/20"
-    film = run(directed(world, text_rules="original"), "load soup from c0", "wait")
-    assert moves(film)[0] == 4 and running(film)[0] is None
+    rollout = run(directed(world, text_rules="original"), "load soup from c0", "wait")
+    assert moves(rollout)[0] == 4 and running(rollout)[0] is None
 
 
 def test_past_directives_are_remembered_the_last_five() -> None:
-    film = directed(ROOM)
+    rollout = directed(ROOM)
     for message in ("wait", "move away", "wait", "wait", "move away", "wait"):
-        film.step([film.game.parse(message), 1])
-    assert film.game.look(film.state, 0, 0)["history"] == ["move away", "wait", "wait", "move away", "wait"]
+        rollout.step([rollout.game.parse(message), 1])
+    assert rollout.game.look(rollout.state, 0, 0)["history"] == ["move away", "wait", "wait", "move away", "wait"]
 
 
 FACE_TO_FACE = """
@@ -329,11 +329,11 @@ def test_move_away_along_x_first() -> None:
 
 
 def test_who_finds_the_only_side_taken_gives_up_after_a_while() -> None:
-    film = run(directed("XXXXX\nO 12D\nXXPSX"), "take dish from p0", "wait", steps=2)
-    assert running(film)[0] == "take dish from p0"
+    rollout = run(directed("XXXXX\nO 12D\nXXPSX"), "take dish from p0", "wait", steps=2)
+    assert running(rollout)[0] == "take dish from p0"
     for _ in range(3 * 5):
-        film.step([0 if running(film)[0] else 1, 1])
-    assert running(film)[0] is None
+        rollout.step([0 if running(rollout)[0] else 1, 1])
+    assert running(rollout)[0] is None
 
 
 MEETING = """
@@ -346,10 +346,10 @@ MEETING = """
 
 
 def test_step_macro_action_of_the_original_lets_player_2_give_way_and_never_player_1() -> None:
-    film = run(directed(MEETING, text_rules="original"), "put in c0", "put in c0")
-    assert moves(film) == [2, 3], "both want the cell between them"
-    film.step([0, 0])
-    assert moves(film) == [2, 2], "player 2 steps back, player 1 goes on"
+    rollout = run(directed(MEETING, text_rules="original"), "put in c0", "put in c0")
+    assert moves(rollout) == [2, 3], "both want the cell between them"
+    rollout.step([0, 0])
+    assert moves(rollout) == [2, 2], "player 2 steps back, player 1 goes on"
 
 
 APART = """
@@ -372,33 +372,33 @@ APART = """
 )
 def test_resolve_standoff_excludes_the_last_move_after_a_move_away(world: str, before: list, gives_way: int) -> None:
     """Players at (1, 1) and (3, 1) push towards (2, 1)."""
-    film = directed(world, text_rules="original")
+    rollout = directed(world, text_rules="original")
     for directive in before:
-        run(film, "wait", directive)
-    assert film.state.macro_state[0, 1, DirectiveHistory.AWAY] == (gives_way == SOUTH)
-    run(film, "put in c0", "put in c0", steps=2)
-    assert moves(film)[1] == WEST
-    film.step([0, 0])
-    assert moves(film)[1] == gives_way, "east is no floor; west is free but excluded after a move away"
+        run(rollout, "wait", directive)
+    assert rollout.state.macro_state[0, 1, DirectiveHistory.AWAY] == (gives_way == SOUTH)
+    run(rollout, "put in c0", "put in c0", steps=2)
+    assert moves(rollout)[1] == WEST
+    rollout.step([0, 0])
+    assert moves(rollout)[1] == gives_way, "east is no floor; west is free but excluded after a move away"
 
 
 def test_resolve_standoff_forgets_a_move_away_at_an_interaction() -> None:
-    film = directed(APART.replace("2 north holds onion", "2 north"), text_rules="original")
+    rollout = directed(APART.replace("2 north holds onion", "2 north"), text_rules="original")
     for _ in range(2):
-        run(film, "wait", "move away")
-    assert film.state.macro_state[0, 1, DirectiveHistory.AWAY] == 1
-    run(film, "wait", "take onion from o1", steps=2)
-    assert film.state.macro_state[0, 1, DirectiveHistory.AWAY] == 0, "it has taken an onion"
+        run(rollout, "wait", "move away")
+    assert rollout.state.macro_state[0, 1, DirectiveHistory.AWAY] == 1
+    run(rollout, "wait", "take onion from o1", steps=2)
+    assert rollout.state.macro_state[0, 1, DirectiveHistory.AWAY] == 0, "it has taken an onion"
 
 
 def test_ask_again_gives_both_a_choice_and_player_2_gives_way() -> None:
-    film = run(directed(MEETING, text_rules="original", stalemate="paper"), "put in c0", "put in c0")
-    assert moves(film) == [2, 3], "both want the cell between them"
-    film.step([0, 0])
-    assert moves(film) == [2, 2] and running(film) == [None, None]
-    assert film.out.events[0, :, EventColumn.ENDED].tolist() == [Outcome.INTERRUPTED] * 2
-    film.step([film.game.parse("put in c0"), film.game.parse("wait")])
-    assert film.refusals[-1] == [None, None]
+    rollout = run(directed(MEETING, text_rules="original", stalemate="paper"), "put in c0", "put in c0")
+    assert moves(rollout) == [2, 3], "both want the cell between them"
+    rollout.step([0, 0])
+    assert moves(rollout) == [2, 2] and running(rollout) == [None, None]
+    assert rollout.out.events[0, :, EventColumn.ENDED].tolist() == [Outcome.INTERRUPTED] * 2
+    rollout.step([rollout.game.parse("put in c0"), rollout.game.parse("wait")])
+    assert rollout.refusals[-1] == [None, None]
 
 
 @pytest.mark.parametrize(("layout", "seed"), [("locked", 6), ("counter_circuit", 14)])
@@ -422,10 +422,10 @@ def test_nobody_is_without_a_choice_for_long_in_the_papers_stalemates(layout: st
 def test_step_aside_each_of_two_gives_way_on_the_toss_of_a_coin() -> None:
     seen = set()
     for seed in range(16):
-        film = directed(MEETING)
-        film.state.rng[0, 0] = seed
-        run(film, "put in c0", "put in c0", steps=2)
-        seen.add(tuple(moves(film)))
+        rollout = directed(MEETING)
+        rollout.state.rng[0, 0] = seed
+        run(rollout, "put in c0", "put in c0", steps=2)
+        seen.add(tuple(moves(rollout)))
     assert seen == {(2, 3), (3, 3), (2, 2), (3, 2)}, "nobody, player 1, player 2 or both step back"
 
 
@@ -464,35 +464,37 @@ def test_unknown_levels_and_rules_are_refused() -> None:
         Overcooked(stalemate="papers")
 
 
-def floor_of(film: Film, player: int = 1) -> np.ndarray:
+def floor_of(rollout: Rollout, player: int = 1) -> np.ndarray:
     """The floor as a player finds it: 0 none, 1 free, 2 taken by somebody else."""
-    tables = film.game.compiled.tables
+    tables = rollout.game.compiled.tables
     paths = np.zeros((len(Path), *tables.terrain[0].shape), np.int32)
-    directives.mark_floor(tables.terrain[0], film.state.cells[0], paths[Path.FLOOR])
-    directives.measure_distances(player - 1, film.state.players[0], paths)
+    directives.mark_floor(tables.terrain[0], rollout.state.cells[0], paths[Path.FLOOR])
+    directives.measure_distances(player - 1, rollout.state.players[0], paths)
     return paths[Path.FLOOR]
 
 
-def thing(film: Film, name: str) -> np.ndarray:
-    return next(row for row in film.game.compiled.tables.objects[0] if text.object_name(row) == name)
+def thing(rollout: Rollout, name: str) -> np.ndarray:
+    return next(row for row in rollout.game.compiled.tables.objects[0] if text.object_name(row) == name)
 
 
 def test_mark_floor_marks_floor_and_open_gates() -> None:
-    film = directed("XXXXXX\nO1G 2D\nXPXXSX\nXXXXXX")
-    assert floor_of(film)[1].tolist() == [0, FREE, 0, FREE, TAKEN, 0]
-    run(film, "open g0", "wait", steps=2)
-    assert floor_of(film)[1].tolist() == [0, FREE, FREE, FREE, TAKEN, 0]
+    rollout = directed("XXXXXX\nO1G 2D\nXPXXSX\nXXXXXX")
+    assert floor_of(rollout)[1].tolist() == [0, FREE, 0, FREE, TAKEN, 0]
+    run(rollout, "open g0", "wait", steps=2)
+    assert floor_of(rollout)[1].tolist() == [0, FREE, FREE, FREE, TAKEN, 0]
 
 
 def test_side_of_an_object_is_a_floor_cell_beside_it() -> None:
-    film = directed(ROOM)
-    pot, floor = thing(film, "c0"), floor_of(film)
+    rollout = directed(ROOM)
+    pot, floor = thing(rollout, "c0"), floor_of(rollout)
     assert [directives.side_of(pot, side, floor) for side in range(4)] == [NOTHING, 1 * 5 + 2, NOTHING, NOTHING]
 
 
 def test_has_free_side_unless_another_player_stands_there() -> None:
-    film = directed("XXXXX\nO 12D\nXXPSX")
-    seen = {name: bool(macro_actions.has_free_side(thing(film, name), floor_of(film))) for name in ("o0", "p0", "c0")}
+    rollout = directed("XXXXX\nO 12D\nXXPSX")
+    seen = {
+        name: bool(macro_actions.has_free_side(thing(rollout, name), floor_of(rollout))) for name in ("o0", "p0", "c0")
+    }
     assert seen == {"o0": True, "p0": False, "c0": True}
 
 
@@ -519,8 +521,8 @@ def test_record_step_and_has_stood_until_a_move_or_turn() -> None:
     ],
 )
 def test_is_stuck_who_neither_moved_nor_acts(action: int, before: int, last: int, move: int, stuck: bool) -> None:
-    film, macro = directed(ROOM), np.zeros(MACRO_COLUMNS, np.int32)
-    players = film.state.players[0]
+    rollout, macro = directed(ROOM), np.zeros(MACRO_COLUMNS, np.int32)
+    players = rollout.state.players[0]
     macro_actions.record_step(0, players, macro, before, last)
     macro[Macro.ACTION] = action
     assert bool(macro_actions.is_stuck(0, 7, move, players, macro)) == stuck
@@ -544,10 +546,10 @@ def test_end_directive_that_runs_is_done_and_an_idle_player_has_none_to_end() ->
 
 
 def test_an_episode_starts_without_directives_and_poses() -> None:
-    film = directed(ROOM)
-    film.state.macro_state[:] = 9
-    film.game.reset(film.state, film.out, np.ones(1, np.bool_))
-    assert film.state.macro_state[0, 0].tolist() == [
+    rollout = directed(ROOM)
+    rollout.state.macro_state[:] = 9
+    rollout.game.reset(rollout.state, rollout.out, np.ones(1, np.bool_))
+    assert rollout.state.macro_state[0, 0].tolist() == [
         NOTHING,
         0,
         0,
@@ -567,12 +569,12 @@ def test_an_episode_starts_without_directives_and_poses() -> None:
 
 
 def test_events_tell_how_directives_ended() -> None:
-    film = directed(ROOM + "(0,2) dish")
-    run(film, "take from k4", "wait")
-    assert film.out.events[0, :, EventColumn.ENDED].tolist() == [Outcome.RUNNING, Outcome.DONE]
-    film.state.cells[0, 2, 0] = 0  # somebody else took it
-    film.step([0, 1])
-    assert film.out.events[0, 0, EventColumn.ENDED] == Outcome.FAILED and moves(film)[0] == STAY
+    rollout = directed(ROOM + "(0,2) dish")
+    run(rollout, "take from k4", "wait")
+    assert rollout.out.events[0, :, EventColumn.ENDED].tolist() == [Outcome.RUNNING, Outcome.DONE]
+    rollout.state.cells[0, 2, 0] = 0  # somebody else took it
+    rollout.step([0, 1])
+    assert rollout.out.events[0, 0, EventColumn.ENDED] == Outcome.FAILED and moves(rollout)[0] == STAY
 
 
 MIXED = {"agent_0": "medium", "agent_1": "low"}

@@ -28,8 +28,8 @@ WORLD = """
 
 
 def test_ansi():
-    film = open_world(WORLD, orders=[["onion"] * 3, ["tomato", "onion", "onion"]], bonus_orders=[["onion"] * 3])
-    assert film.game.render(film.state, 0, "ansi") == drawn(
+    rollout = open_world(WORLD, orders=[["onion"] * 3, ["tomato", "onion", "onion"]], bonus_orders=[["onion"] * 3])
+    assert rollout.game.render(rollout.state, 0, "ansi") == drawn(
         """
         ##  ##  P+2 [d] P~7 ##  ##
         O   .   A>s .   .   .   O
@@ -51,16 +51,16 @@ def test_ansi():
 
 
 def test_ansi_of_any_orders():
-    film = open_world(WORLD)
-    assert "Orders; any soup: 20" in film.game.render(film.state, 0, "ansi")
-    film = open_world(WORLD, value={"onion": 1, "tomato": 2})
-    assert "2 tomatoes: 4" in film.game.render(film.state, 0, "ansi")
+    rollout = open_world(WORLD)
+    assert "Orders; any soup: 20" in rollout.game.render(rollout.state, 0, "ansi")
+    rollout = open_world(WORLD, value={"onion": 1, "tomato": 2})
+    assert "2 tomatoes: 4" in rollout.game.render(rollout.state, 0, "ansi")
 
 
 def test_rgb_array_keeps_its_size_and_shows_what_changes():
-    film = open_world(WORLD)
-    scene = film.scene
-    displayed = film.game.drawing(scene)
+    rollout = open_world(WORLD)
+    scene = rollout.scene
+    displayed = rollout.game.drawing(scene)
     pixels, tile = draw_rgb(displayed), displayed.tile
     assert (pixels.dtype, pixels.ndim, pixels.shape[2]) == (np.uint8, 3, 3)
     for change, where in (
@@ -68,15 +68,15 @@ def test_rgb_array_keeps_its_size_and_shows_what_changes():
         ({"gates": []}, (2, 3)),
         ({"players": [scene["players"][0] | {"holding": None}, *scene["players"][1:]]}, (1, 2)),
     ):
-        other = draw_rgb(film.game.drawing({**scene, **change}))
+        other = draw_rgb(rollout.game.drawing({**scene, **change}))
         assert other.shape == pixels.shape
         y, x = (tile * number for number in where)
         assert (other[y : y + tile, x : x + tile] != pixels[y : y + tile, x : x + tile]).any()
 
 
 def test_rgb_array_of_every_tile_size():
-    film = open_world(WORLD)
-    displayed = film.game.drawing(film.scene)
+    rollout = open_world(WORLD)
+    displayed = rollout.game.drawing(rollout.scene)
     sizes = [draw_rgb(displayed, tile).shape for tile in (24, 48, 96)]
     assert sizes[0] < sizes[1] < sizes[2]
     with pytest.raises(ValueError, match="tile_size must be an integer of at least 24 pixels, not 20"):

@@ -226,56 +226,56 @@ def test_add_ingredient():
 
 
 def test_use_pot_fills_it_until_it_is_full():
-    film = play(
+    rollout = play(
         ROOM + "1 north holds onion\n2 north holds onion\n(2,0) onion, tomato",
         "1: I E\n2: . N N I",
         dynamics="explicit",
     )
-    assert film.last == drawn("XXPXX\nO 21O\nX   X\nXDXSX\n1 east\n2 north holds onion\n(2,0) onion, onion, tomato")
-    assert film.events_of(1)[0] == "potting_onion"
-    assert film.events_of(2) == []
-    assert film.refusals[3] == [None, "NO_EFFECT"]
+    assert rollout.last == drawn("XXPXX\nO 21O\nX   X\nXDXSX\n1 east\n2 north holds onion\n(2,0) onion, onion, tomato")
+    assert rollout.events_of(1)[0] == "potting_onion"
+    assert rollout.events_of(2) == []
+    assert rollout.refusals[3] == [None, "NO_EFFECT"]
 
 
 def test_use_pot_gives_ready_soup_to_a_dish():
-    film = play(ROOM + "1 north holds dish\n(2,0) onion, onion, onion 19/20", "I I")
-    assert film.refusals == [["NO_EFFECT", None], [None, None]]
-    assert film.facts == ["1 north holds soup(onion, onion, onion)"]
-    assert (film.events_of(1), film.shaped[1]) == (["soup_pickup"], [5, 0])
+    rollout = play(ROOM + "1 north holds dish\n(2,0) onion, onion, onion 19/20", "I I")
+    assert rollout.refusals == [["NO_EFFECT", None], [None, None]]
+    assert rollout.facts == ["1 north holds soup(onion, onion, onion)"]
+    assert (rollout.events_of(1), rollout.shaped[1]) == (["soup_pickup"], [5, 0])
 
 
 def test_use_pot_starts_it_with_empty_hands_where_it_does_not_start_by_itself():
-    film = play(ROOM + "(2,0) onion", "I I", dynamics="explicit")
-    assert film.facts == ["(2,0) onion 2/20"]
-    assert film.refusals == [[None, None], ["NO_EFFECT", None]]
+    rollout = play(ROOM + "(2,0) onion", "I I", dynamics="explicit")
+    assert rollout.facts == ["(2,0) onion 2/20"]
+    assert rollout.refusals == [[None, None], ["NO_EFFECT", None]]
     assert play(ROOM + "(2,0) onion", "I").facts == ["(2,0) onion"]
 
 
 def test_use_counter_never_swaps():
-    film = play("XXPXX\nO1  O\nX 2 X\nXDXSX\n1 north holds onion\n2 south\n(1,0) dish\n(2,3) dish", "1: I\n2: I I")
-    assert film.facts == ["1 north holds onion", "2 south", "(1,0) dish", "(2,3) dish"]
-    assert film.refusals == [["NO_EFFECT", None], [None, None]]
-    assert film.events_of(2) == ["dish_pickup", "dish_drop"]
+    rollout = play("XXPXX\nO1  O\nX 2 X\nXDXSX\n1 north holds onion\n2 south\n(1,0) dish\n(2,3) dish", "1: I\n2: I I")
+    assert rollout.facts == ["1 north holds onion", "2 south", "(1,0) dish", "(2,3) dish"]
+    assert rollout.refusals == [["NO_EFFECT", None], [None, None]]
+    assert rollout.events_of(2) == ["dish_pickup", "dish_drop"]
 
 
 def test_use_counter_takes_what_lies_there_with_all_that_is_in_it():
-    film = play("XXPXX\nO1 2O\nX   X\nXDXSX\n1 west\n(0,2) soup(onion, tomato)", "S W I E I")
-    assert film.facts == ["1 east holds soup(onion, tomato)"]
-    assert film.events_of(1) == ["soup_pickup"]
-    assert film.shaped[2] == [0, 0]  # soup off a counter pays nothing
+    rollout = play("XXPXX\nO1 2O\nX   X\nXDXSX\n1 west\n(0,2) soup(onion, tomato)", "S W I E I")
+    assert rollout.facts == ["1 east holds soup(onion, tomato)"]
+    assert rollout.events_of(1) == ["soup_pickup"]
+    assert rollout.shaped[2] == [0, 0]  # soup off a counter pays nothing
 
 
 def test_use_dispenser_takes_nothing_back():
-    film = play(ROOM, "W W I I")
-    assert film.facts == ["1 west holds onion"]
-    assert film.refusals[3] == ["NO_EFFECT", None]
-    assert film.events_of(1) == ["onion_pickup", "useful_onion_pickup"]
+    rollout = play(ROOM, "W W I I")
+    assert rollout.facts == ["1 west holds onion"]
+    assert rollout.refusals[3] == ["NO_EFFECT", None]
+    assert rollout.events_of(1) == ["onion_pickup", "useful_onion_pickup"]
 
 
 def test_use_dispenser_of_tomatoes_is_noted_nowhere():
-    film = play(TWO_POTS, "2: W W I")
-    assert film.facts == ["2 west holds tomato"]
-    assert film.events_of(2) == []
+    rollout = play(TWO_POTS, "2: W W I")
+    assert rollout.facts == ["2 west holds tomato"]
+    assert rollout.events_of(2) == []
 
 
 def test_deliver_pays_what_is_ordered():
@@ -320,15 +320,15 @@ def test_interact(facing, held, after):
 
 
 def test_interact_with_floor_or_with_whoever_stands_there_does_nothing():
-    film = play("XXPXX\nO1 2O\nXDSXX\n1 east\n2 west holds onion", "1: I E I")
-    assert film.facts == ["1 east", "2 west holds onion"]
-    assert [row[0] for row in film.refusals] == ["NO_EFFECT", None, "NO_EFFECT"]
+    rollout = play("XXPXX\nO1 2O\nXDSXX\n1 east\n2 west holds onion", "1: I E I")
+    assert rollout.facts == ["1 east", "2 west holds onion"]
+    assert [row[0] for row in rollout.refusals] == ["NO_EFFECT", None, "NO_EFFECT"]
 
 
 def test_interact_serves_soup_that_pays_the_whole_team():
-    film = play("XXPXX\nO1 2O\nXDSXX\n1 east holds soup(onion, onion, onion)", "1: E S I")
-    assert (film.sparse[2], film.rewards[2], film.shaped[2]) == ([20, 0], [20, 20], [0, 0])
-    assert film.events_of(1) == ["soup_delivery"]
+    rollout = play("XXPXX\nO1 2O\nXDSXX\n1 east holds soup(onion, onion, onion)", "1: E S I")
+    assert (rollout.sparse[2], rollout.rewards[2], rollout.shaped[2]) == ([20, 0], [20, 20], [0, 0])
+    assert rollout.events_of(1) == ["soup_delivery"]
 
 
 def test_interact_in_turn_hands_over_in_one_step_from_the_earlier_seat_only():
@@ -358,9 +358,9 @@ def test_interact_in_turn_counts_pots_before_all_interacts():
         2 south
         (2,0) onion, onion, onion ready
     """
-    film = play(world, "1: I\n2: I")
-    assert film.shaped == [[5, 3]]
-    assert film.events_of(2) == ["dish_pickup", "useful_dish_pickup"]
+    rollout = play(world, "1: I\n2: I")
+    assert rollout.shaped == [[5, 3]]
+    assert rollout.events_of(2) == ["dish_pickup", "useful_dish_pickup"]
     late = play(world, "1: I\n2: . I")
     assert late.shaped == [[5, 0], [0, 0]]
 
@@ -383,34 +383,34 @@ def test_can_enter():
     ],
 )
 def test_move_players(before, script, after):
-    film = play(f"XXPXXX\nO{before}S\nXDXXXX", script)
-    assert film.last.split("\n")[1] == f"O{after}S"
+    rollout = play(f"XXPXXX\nO{before}S\nXDXXXX", script)
+    assert rollout.last.split("\n")[1] == f"O{after}S"
 
 
 def test_move_players_turns_those_who_stay():
-    film = play("XXPXXX\nO12  S\nXDXXXX", "1: E\n2: W")
-    assert film.facts == ["1 east", "2 west"]
+    rollout = play("XXPXXX\nO12  S\nXDXXXX", "1: E\n2: W")
+    assert rollout.facts == ["1 east", "2 west"]
 
 
 def test_move_players_stops_everybody_if_any_two_collide():
-    film = play("XXPXXX\nO1 2 S\nX   3X\nXDXXXX", "1: E\n2: W\n3: W")
-    assert film.last == drawn("XXPXXX\nO1 2 S\nX   3X\nXDXXXX\n1 east\n2 west\n3 west")
+    rollout = play("XXPXXX\nO1 2 S\nX   3X\nXDXXXX", "1: E\n2: W\n3: W")
+    assert rollout.last == drawn("XXPXXX\nO1 2 S\nX   3X\nXDXXXX\n1 east\n2 west\n3 west")
     assert play("XXPXXX\nO1 2 S\nX   3X\nXDXXXX", "1: E\n3: W").last.startswith("XXPXXX\nO 12 S\nX  3 X")
 
 
 def test_move_players_comes_after_interacts():
-    film = play("XXPXX\nO1  O\nX2  X\nXDXSX\n1 west\n2 north", "1: I\n2: N")
-    assert film.facts == ["1 west holds onion"]
+    rollout = play("XXPXX\nO1  O\nX2  X\nXDXSX\n1 west\n2 north", "1: I\n2: N")
+    assert rollout.facts == ["1 west holds onion"]
 
 
 def test_cook_starts_full_pots_in_the_step_that_fills_them():
     world = ROOM + "1 north holds onion\n(2,0) onion, onion"
-    film = play(world, "I" + " ." * 19)
-    assert [split[-1] for split in map(str.splitlines, film.pictures[1:3])] == [
+    rollout = play(world, "I" + " ." * 19)
+    assert [split[-1] for split in map(str.splitlines, rollout.pictures[1:3])] == [
         "(2,0) onion, onion, onion 1/20",
         "(2,0) onion, onion, onion 2/20",
     ]
-    assert film.facts == ["(2,0) onion, onion, onion ready"]  # 19 steps later; the next step can take it
+    assert rollout.facts == ["(2,0) onion, onion, onion ready"]  # 19 steps later; the next step can take it
 
 
 @pytest.mark.parametrize(
@@ -458,22 +458,22 @@ def test_age_gate_leaves_closed_gates_alone():
 
 
 def test_an_open_gate_lets_the_partner_through_in_the_same_step_and_closes_after_eleven():
-    film = play(GATED.replace("2 west", "2 south"), "1: E S I" + " ." * 11)
-    assert [picture.split("\n")[-1] for picture in film.pictures[3:5]] == ["(2,2) open 1", "(2,2) open 2"]
-    assert film.pictures[12].endswith("(2,2) open 10")
-    assert "open" not in film.pictures[13]
-    film = play("XXPXX\nO 1 O\nXWGWX\nD 2 S\nXXXXX\n1 south", "1: I\n2: N")
-    assert film.last == drawn("XXPXX\nO 1 O\nXW2WX\nD   S\nXXXXX\n1 south\n(2,2) open 0")
+    rollout = play(GATED.replace("2 west", "2 south"), "1: E S I" + " ." * 11)
+    assert [picture.split("\n")[-1] for picture in rollout.pictures[3:5]] == ["(2,2) open 1", "(2,2) open 2"]
+    assert rollout.pictures[12].endswith("(2,2) open 10")
+    assert "open" not in rollout.pictures[13]
+    rollout = play("XXPXX\nO 1 O\nXWGWX\nD 2 S\nXXXXX\n1 south", "1: I\n2: N")
+    assert rollout.last == drawn("XXPXX\nO 1 O\nXW2WX\nD   S\nXXXXX\n1 south\n(2,2) open 0")
 
 
 def test_a_gate_counts_no_step_in_which_it_is_stood_on_and_closes_when_left_late():
     world = "XXPXX\nO 1 O\nXWGWX\nD 2 S\nXXXXX\n1 south\n(2,2) open 9"
-    film = play(world, "2: N . . S")
-    assert film.pictures[3].endswith("(2,2) open 9")
-    assert film.last.endswith("(2,2) open 10")
-    film = play(world.replace("open 9", "open 10"), "2: N . . S")
-    assert film.pictures[3].endswith("(2,2) open 10")
-    assert "open" not in film.last
+    rollout = play(world, "2: N . . S")
+    assert rollout.pictures[3].endswith("(2,2) open 9")
+    assert rollout.last.endswith("(2,2) open 10")
+    rollout = play(world.replace("open 9", "open 10"), "2: N . . S")
+    assert rollout.pictures[3].endswith("(2,2) open 10")
+    assert "open" not in rollout.last
 
 
 def test_full_hands_open_no_gate_unless_anyone_may():

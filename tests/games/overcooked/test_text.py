@@ -30,8 +30,8 @@ WORLD = """
 
 
 def described(player: int = 1, **options: object) -> list[str]:
-    film = open_world(WORLD, action_level="medium", **options)
-    return film.game.describe(film.state, 0, player - 1).split("\n")
+    rollout = open_world(WORLD, action_level="medium", **options)
+    return rollout.game.describe(rollout.state, 0, player - 1).split("\n")
 
 
 def test_a_description_has_llm_cos_parts_in_its_order() -> None:
@@ -55,8 +55,8 @@ def test_the_original_menu_has_more_in_it() -> None:
 
 
 def test_primitive_actions_have_a_description_without_menu() -> None:
-    film = open_world(WORLD)
-    assert not film.game.describe(film.state, 0, 0).split("\n")[-1].startswith("You can")
+    rollout = open_world(WORLD)
+    assert not rollout.game.describe(rollout.state, 0, 0).split("\n")[-1].startswith("You can")
 
 
 PHRASES = {  # of the paper's table 5, of its code, and of other spellings, by the directive that they mean
@@ -154,13 +154,13 @@ def test_every_text_is_read_as_itself() -> None:
 
 
 def test_refusals_name_object_and_hand() -> None:
-    film = open_world(WORLD, action_level="medium")
+    rollout = open_world(WORLD, action_level="medium")
     for phrase, code, message in (
         ("deliver at d0", "WRONG_ITEM", "Alice holds an onion, which does not go there."),
         ("put in c1", "REFUSES", "c1 takes nothing right now: it is full, cooking or done."),
         ("open g0", "HANDS_FULL", "Alice holds an onion; that needs an empty hand."),
     ):
-        assert film.game.check(film.state, 0, 0, film.game.parse(phrase)) == (code, message)
+        assert rollout.game.check(rollout.state, 0, 0, rollout.game.parse(phrase)) == (code, message)
 
 
 def test_the_manual_names_rules_and_objects_and_leaves_the_form_of_answers_to_who_asks() -> None:
@@ -178,9 +178,9 @@ def test_the_manual_names_rules_and_objects_and_leaves_the_form_of_answers_to_wh
     assert "Interact with an empty hand to start it" in Overcooked(dynamics="explicit", action_level="medium").manual()
     assert "alone" in Overcooked(agents=1, action_level="medium").manual()
     assert "Action:" not in manual and "Answer" not in manual
-    film = open_world(WORLD, action_level="medium")
-    film.state.clock[0, Clock.LIMIT] = 60
-    assert "in 60 steps" in film.game.manual(film.state, 0)
+    rollout = open_world(WORLD, action_level="medium")
+    rollout.state.clock[0, Clock.LIMIT] = 60
+    assert "in 60 steps" in rollout.game.manual(rollout.state, 0)
 
 
 @pytest.mark.parametrize(
@@ -214,8 +214,8 @@ def test_the_manual_of_the_original_rules_has_the_papers_directives(options: dic
 
 
 def test_primitive_actions_have_a_map_positions_and_a_manual_with_orders() -> None:
-    film = open_world(WORLD)
-    lines = film.game.describe(film.state, 0, 1).split("\n")
+    rollout = open_world(WORLD)
+    lines = rollout.game.describe(rollout.state, 0, 1).split("\n")
     assert lines[1:4] == ["Alice is 1 at (2, 1), facing north. You are 2 at (4, 2), facing east.", "Map:", "kkckkckk"]
     assert lines[4:6] == ["o 1    o", "k   2  k"]
     manual = Overcooked("locked").manual(seat=1)

@@ -165,7 +165,7 @@ def picture_of(game: Overcooked, scene: Mapping[str, Any]) -> str:
 
 
 @dataclass
-class Film:
+class Rollout:
     """What a played script showed, step by step.
 
     Attributes:
@@ -209,13 +209,13 @@ class Film:
         events = self.game.events(self.out, 0)
         self.pictures.append(picture_of(self.game, self.scene))
         self.events.append([event["events"] if event else [] for event in events])
-        for film, array in ((self.sparse, "sparse"), (self.shaped, "shaped"), (self.rewards, "rewards")):
-            film.append(getattr(self.out, array)[0].tolist())
+        for rollout, array in ((self.sparse, "sparse"), (self.shaped, "shaped"), (self.rewards, "rewards")):
+            rollout.append(getattr(self.out, array)[0].tolist())
         reasons = self.game.rejections(self.state, self.out)[0].tolist()
         self.refusals.append([Reason(reason).name if reason else None for reason in reasons])
 
 
-def open_world(world: str, **options: Any) -> Film:
+def open_world(world: str, **options: Any) -> Rollout:
     """Compile a drawn world and start in it.
 
     Options are keys of the layout file or of the game; the latter's gate_limit is called ``option_gate_limit``.
@@ -229,13 +229,13 @@ def open_world(world: str, **options: Any) -> Film:
     state, out = game.alloc(1)
     state.rng[:] = seed_states([0])
     game.reset(state, out, np.ones(1, np.bool_), {"state": scene_of(grid, facts)})
-    film = Film(game, state, out)
-    film.pictures.append(picture_of(game, film.scene))
-    return film
+    rollout = Rollout(game, state, out)
+    rollout.pictures.append(picture_of(game, rollout.scene))
+    return rollout
 
 
-def play(world: str, script: str, **options: Any) -> Film:
-    """Play a script in a drawn world and return the film of it.
+def play(world: str, script: str, **options: Any) -> Rollout:
+    """Play a script in a drawn world and return the rollout of it.
 
     Args:
         world: Picture.
@@ -243,12 +243,12 @@ def play(world: str, script: str, **options: Any) -> Film:
             without a token left stay.
         **options: See ``open_world``.
     """
-    film = open_world(world, **options)
-    queues: list[list[str]] = [[] for _ in range(film.game.n_agents)]
+    rollout = open_world(world, **options)
+    queues: list[list[str]] = [[] for _ in range(rollout.game.n_agents)]
     for line in script.strip().split("\n"):
         seat, colon, rest = line.strip().partition(": ")
         queues[int(seat) - 1 if colon else 0] += (rest if colon else line).split()
     for k in range(max(map(len, queues))):
         tokens = [queue[k] if k < len(queue) else "." for queue in queues]
-        film.step([film.game.parse(SHORT[token]) for token in tokens])
-    return film
+        rollout.step([rollout.game.parse(SHORT[token]) for token in tokens])
+    return rollout

@@ -209,9 +209,9 @@ def test_begin_event():
         ({}, {"cooked": 1, "ruined": 1}, {"ruined": 1}),
     ],
 )
-def test_settle(before, what, after):
+def test_apply_outcome(before, what, after):
     order, clock, event = an_order(**before, **what), the_clock(), np.zeros(len(EventColumn), np.int32)
-    rules.settle(order, of_order("Soup")[0], clock, event)
+    rules.apply_outcome(order, of_order("Soup")[0], clock, event)
     assert {column.name.lower(): int(event[column]) for column in EventColumn if event[column]} == after
     assert [clock[Clock.FINISHED], clock[Clock.RUINED]] == [after.get("finished", 0), after.get("ruined", 0)]
 

@@ -120,7 +120,7 @@ def test_blind_rules_choose_what_they_say(play_team: Any, env_id: str, rule: str
         assert set(chosen) <= {listed[text] for text in busy if len(text) == max(map(len, busy))}
     elif rule == "most-mentioned":
         assert set(chosen) <= {action for text, action in listed.items() if mentions[text] == max(mentions.values())}
-    elif rule == "round-robin" and seen.view.awaited is None:
+    elif rule == "round-robin" and seen.view.wait_until_changed is None:
         assert sorted(chosen[:count]) == sorted(listed.values())
         assert chosen[:count] == chosen[count:]
 

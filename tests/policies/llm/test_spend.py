@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cli_runner import CliRunner
+from support.cli_runner import SMALL, CliRunner, run_small
 from support.endpoints import Says, serving
 
 from collab_overcooked.cli import app
 from collab_overcooked.cli.evaluate import language_models
 from collab_overcooked.cli.options import LlmOptions
-from collab_overcooked.evaluation.dry_run import upper_bounds
-from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.policies.llm.budget import Price, parse_prices
 from collab_overcooked.policies.llm.client import connect
 from collab_overcooked.policies.llm.exchange import ChatMessage, EndpointError, Reply, Request
@@ -24,17 +21,11 @@ from collab_overcooked.policies.llm.store import read_exchanges
 from collab_overcooked.runner.records import read_records
 
 pytest.importorskip("openai", reason="needs the extra llm")
-SMALL = ["evaluate", "rush", "--domain", "kitchen", "--scenario", "easy", "--episodes", "1", "--no-report", "--set"]
-SMALL += ["max_turns=1", "--team", "all=llm:m?memory=off,tokens=512"]
 
 
 @pytest.fixture(autouse=True)
 def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-
-
-def run(*text: Any) -> Any:
-    return CliRunner().invoke(app, [str(word) for word in (*SMALL, *text)])
 
 
 def test_cached_tokens_have_their_price() -> None:
@@ -49,15 +40,15 @@ def test_a_run_ends_at_its_total_and_goes_on_with_a_larger_one_without_paying_tw
     out = ["--runs", 3, "--workers", 1, "--out", tmp_path / "a"]
     with serving([json.dumps({"action": 1})]) as server:
         reach = ["--base-url", server.url, "--price", "2/10"]
-        done = run(*out, *reach, "--budget-total", "calls=6")
+        done = run_small(*out, *reach, "--budget-total", "calls=6")
         assert done.exit_code == 2 and "budget-total: calls of this run are used up (6)" in done.output
         assert len(server.asked) == 6
         for total, asked in ((6, 6), (9, 9), (9, 9)):
-            done = run(*out, *reach, "--budget-total", f"calls={total}")
+            done = run_small(*out, *reach, "--budget-total", f"calls={total}")
             assert done.exit_code == 2 and len(server.asked) == asked, "what the folder has spent counts"
-        done = run(*out, *reach, "--budget-total", "dollars=0.0003")
+        done = run_small(*out, *reach, "--budget-total", "dollars=0.0003")
         assert done.exit_code == 2 and len(server.asked) == 9 and "dollars of this run are used up" in done.output
-        done = run(*out, *reach)
+        done = run_small(*out, *reach)
         assert done.exit_code == 0, done.output
         assert len(server.asked) == 12, "4 questions an episode, none of them paid twice"
     assert "language models: 3 questions asked, 30 tokens in, 9 out, 0.000" in done.output
@@ -138,7 +129,7 @@ def test_requests_in_flight_reserve_what_they_may_cost(total: str) -> None:
 def test_attempts_that_failed_are_calls(tmp_path: Path) -> None:
     answers = iter([Says("down", 500)])
     with serving(lambda asked: next(answers, Says(json.dumps({"action": 1})))) as server:
-        done = run("--runs", 1, "--workers", 1, "--base-url", server.url, "--out", tmp_path / "a")
+        done = run_small("--runs", 1, "--workers", 1, "--base-url", server.url, "--out", tmp_path / "a")
     assert done.exit_code == 0, done.output
     (record,) = read_records(tmp_path / "a")
     accounts = record.accounts.values()
@@ -148,7 +139,7 @@ def test_attempts_that_failed_are_calls(tmp_path: Path) -> None:
 
 def test_cached_tokens_are_paid_at_their_price_and_told(tmp_path: Path) -> None:
     with serving([Says(json.dumps({"action": 1}), usage=(1000, 100, 800))]) as server:
-        done = run("--runs", 1, "--base-url", server.url, "--price", "2/10/0.5", "--out", tmp_path / "a")
+        done = run_small("--runs", 1, "--base-url", server.url, "--price", "2/10/0.5", "--out", tmp_path / "a")
     assert done.exit_code == 0, done.output
     asked = len(server.asked)
     dollars = asked * (200 * 2 + 800 * 0.5 + 100 * 10) / 1e6
@@ -174,100 +165,15 @@ def test_what_was_said_stands_in_the_run_folder_whatever_it_came_from(tmp_path: 
     with serving([json.dumps({"action": 1})]) as server:
         ways = {"plain": [], "stored": ["--store", tmp_path / "s.jsonl"]}
         for name, way in ways.items():
-            done = run("--runs", 1, "--base-url", server.url, *way, "--out", tmp_path / name)
+            done = run_small("--runs", 1, "--base-url", server.url, *way, "--out", tmp_path / name)
             assert done.exit_code == 0, done.output
-    assert run("--runs", 1, "--replay", tmp_path / "s.jsonl", "--out", tmp_path / "replayed").exit_code == 0
+    assert run_small("--runs", 1, "--replay", tmp_path / "s.jsonl", "--out", tmp_path / "replayed").exit_code == 0
     for name in (*ways, "replayed"):
         (record,) = read_records(tmp_path / name)
         links = [link for step in record.steps for exchange in step.exchanges for link in exchange]
         kept = read_exchanges(tmp_path / name / "exchanges.jsonl", links)
         assert len(links) == len(set(links)) == 4 and set(kept) == set(links)
         assert {exchange.reply.text for exchange in kept.values()} == {'{"action": 1}'}
-
-
-def test_a_dry_run_asks_nothing_and_counts_what_is_missing(tmp_path: Path) -> None:
-    with serving([json.dumps({"action": 1})]) as server:
-        reach = ["--base-url", server.url, "--out", tmp_path / "a"]
-        price, limits = ["--price", "2/10"], ["--budget", "calls=5,dollars=1", "--budget-total", "dollars=2"]
-        done = run("--runs", 3, *reach, *price, *limits, "--dry-run")
-        assert done.exit_code == 0, done.output
-        assert not server.asked and not (tmp_path / "a").exists()
-        assert bounds_of(done.stdout) == [3, 12]
-        assert "Limits set by the budgets: 15 calls, 2 dollars." in " ".join(done.stdout.split())
-        done = run("--runs", 3, "--workers", 1, *reach, "--budget-total", "calls=5")  # the second run is begun
-        assert done.exit_code == 2
-        assert bounds_of(run("--runs", 3, *reach, "--dry-run").stdout) == [2, 8]
-
-
-@pytest.mark.parametrize("option", ["--budget", "--budget-total"])
-def test_a_dry_run_refuses_a_budget_of_dollars_without_a_price(option: str) -> None:
-    done = run(option, "dollars=1", "--dry-run")
-    assert done.exit_code == 2 and "dollars needs a price of 'm'" in done.output
-
-
-def test_a_dry_run_says_what_prompts_cost(tmp_path: Path) -> None:
-    """From the prompts of the first states, as a run sends them; 12 decisions with answers of 100 tokens."""
-    with serving([json.dumps({"action": 1})]) as server:
-        run("--base-url", server.url, "--out", tmp_path / "a")
-    lengths = [sum(len(turn["content"]) for turn in asked["messages"]) / 4 for asked in server.asked]
-    row = run("--runs", 3, "--price", "2/10", "--dry-run").stdout.splitlines()
-    (cells,) = (line.split() for line in row if "llm:m?memory=off" in line)
-    prompt, tokens, dollars = (float(cell.replace(",", "")) for cell in cells[-3:])
-    assert prompt == pytest.approx(sum(lengths) / len(lengths), rel=0.1)
-    assert tokens == pytest.approx(12 * (prompt + 100), abs=12)
-    assert dollars == pytest.approx((12 * prompt * 2 + 1200 * 10) / 1e6, abs=0.01)
-
-
-def test_one_that_commands_all_seats_is_counted_once() -> None:
-    plan = plan_evaluation("cuisineworld", ["all=llm:m"], levels="0", agents=(3,), alphas=(1.5,), episodes=1)
-    assert upper_bounds(plan, []) == {("llm:m", "dispatch"): (1, 60)}
-
-
-def test_a_running_evaluation_extrapolates_from_what_it_has_played(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("collab_overcooked.cli.progress.LOG_GAP", 0.0)
-    with serving([json.dumps({"action": 1})]) as server:
-        reach = ["--base-url", server.url, "--price", "2/10", "--workers", 1, "--out", tmp_path / "a"]
-        assert run("--runs", 4, *reach, "--budget-total", "calls=5").exit_code == 2
-        done = run("--runs", 4, *reach)
-    assert done.exit_code == 0, done.output
-    first = next(line for line in " ".join(done.output.split()).split("2 of 4 episodes, ")[1:])
-    assert re.match(r"about 9 questions, 117 tokens, 0\.000[45] dollars in all, about 0 min left", first), done.output
-
-
-def test_a_dry_run_counts_teachers(tmp_path: Path) -> None:
-    texts = ["evaluate", "rush", "--domain", "kitchen", "--scenario", "easy", "--teacher", "teacher_group:llm:big"]
-    done = CliRunner().invoke(app, [*texts, "--team", "all=greedy", "--dry-run", "--out", str(tmp_path / "a")])
-    assert done.exit_code == 0, done.output
-    (row,) = (line.split() for line in done.stdout.splitlines() if "llm:big" in line)
-    assert row[2] == "teacher" and row[4] == "2"  # after the first and the second of three episodes
-
-
-def test_a_dry_run_of_a_comparison_has_a_row_for_each_suite(tmp_path: Path) -> None:
-    texts = ["compare", "--games", "rush", "overcooked", "--policies", "greedy", "llm:m", "--price", "2/10"]
-    done = CliRunner().invoke(app, [*texts, "--dry-run", "--out", str(tmp_path / "a")])
-    assert done.exit_code == 0, done.output
-    assert [line.split()[0] for line in done.stdout.splitlines() if "llm:m" in line] == ["rush", "overcooked"]
-    assert not (tmp_path / "a").exists()
-
-
-def test_a_dry_run_refuses_what_the_run_refuses(tmp_path: Path) -> None:
-    texts = ["evaluate", "collab-overcooked", "--tasks", "boiled_egg", "--team", "all=llm:m?rounds=2"]
-    for more in (["--dry-run"], ["--base-url", "http://127.0.0.1:9/v1"]):
-        done = CliRunner().invoke(app, [*texts, *more, "--out", str(tmp_path / "a")])
-        assert done.exit_code == 2 and "the agent 'partner' has no switch 'rounds'" in done.output, done.output
-
-
-def test_a_dry_run_without_models_is_refused() -> None:
-    done = CliRunner().invoke(app, ["evaluate", "rush", "--team", "all=greedy", "--dry-run"])
-    assert done.exit_code == 2 and "option --dry-run is for teams with llm policies" in done.output
-
-
-def bounds_of(text: str) -> list[int]:
-    """Return numbers of the row of a model: episodes, and decisions at most."""
-    (row,) = (line.split() for line in text.splitlines() if "llm:m?memory=off" in line)
-    return [int(cell.replace(",", "")) for cell in row[3:5]]
 
 
 class Together:

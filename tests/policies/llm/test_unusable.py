@@ -1,4 +1,4 @@
-"""Unusable answers: their reasons, and the fuse that ends a run."""
+"""Unusable answers: their reasons, and the limit that ends a run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from support.endpoints import Says, serving
 
 from collab_overcooked.cli import app
 from collab_overcooked.policies.llm.exchange import EndpointError, Reply
-from collab_overcooked.policies.llm.unusable import MAX_UNUSABLE, Fuse, reason_of
+from collab_overcooked.policies.llm.unusable import MAX_UNUSABLE, UnusableLimit, reason_of
 
 pytest.importorskip("openai", reason="needs the extra llm")
 RUSH = "evaluate rush --domain kitchen --scenario easy --episodes 1 --no-report --runs 9".split()
@@ -46,17 +46,17 @@ def test_every_unusable_answer_has_a_reason(reply: Reply, tools: bool, reason: s
 
 
 def test_answers_in_a_row_blow_the_fuse_of_their_model() -> None:
-    fuse = Fuse(3)
+    unusable_limit = UnusableLimit(3)
     for _ in range(9):
-        fuse.note_unusable("weak", "empty", "")
-        fuse.note_usable("weak")
+        unusable_limit.note_unusable("weak", "empty", "")
+        unusable_limit.note_usable("weak")
     for reason in ("empty", "empty"):
-        fuse.note_unusable("weak", reason, "x")
-        fuse.note_unusable("other", reason, "x")
+        unusable_limit.note_unusable("weak", reason, "x")
+        unusable_limit.note_unusable("other", reason, "x")
     with pytest.raises(EndpointError, match="'weak': 3 answers in a row could not be used: 2 x empty, for example: x"):
-        fuse.note_unusable("weak", "cannot be read", "y")
+        unusable_limit.note_unusable("weak", "cannot be read", "y")
     with pytest.raises(ValueError, match="at least 0"):
-        Fuse(-1)
+        UnusableLimit(-1)
 
 
 @pytest.mark.parametrize(

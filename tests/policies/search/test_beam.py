@@ -38,7 +38,7 @@ class JsonlFormat:
         result = np.flatnonzero(self.values == self.wanted)
         return int(result[0]) if len(result) else None
 
-    def sift(self, children: Fork, notes: Notes) -> tuple[np.ndarray, Notes]:
+    def score_children(self, children: Fork, notes: Notes) -> tuple[np.ndarray, Notes]:
         rows = np.flatnonzero(notes[0] % 9 != 8)  # two twos in a row are never kept
         return rows, (notes[0][rows],)
 

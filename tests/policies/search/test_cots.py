@@ -22,7 +22,7 @@ from collab_overcooked.games.overcooked.engine.constants import AWAY, WAIT, Item
 from collab_overcooked.policies.api import AgentView
 from collab_overcooked.policies.search.cots import CotsPolicy, Member, provider_of
 from collab_overcooked.policies.search.deliberation import Briefing
-from collab_overcooked.policies.search.plan_voices import voices
+from collab_overcooked.policies.search.plan_functions import programmed_functions
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.policies.search.subplans import PlanningView
 from collab_overcooked.registry import load_game
@@ -87,14 +87,14 @@ def test_plans_are_searched_recorded_and_played_the_same_again(env_id: str, reco
 def words_of(state: PlanningView) -> str:
     """Return all that a moment holds."""
     options = {seat: [dataclasses.asdict(option) for option in entry] for seat, entry in state.options.items()}
-    further = (state.places, state.held, state.room, sorted(state.facts), sorted(state.urgent), state.describe())
+    further = (state.places, state.held, state.room, sorted(state.triggers), sorted(state.urgent), state.describe())
     return repr((options, further))
 
 
 def first_plan(seen: AgentView, state: PlanningView, members: tuple[int, ...]) -> str:
     """Return the first plan that a seat would propose, in words."""
     result = Briefing(seen.seat, members, seen, state, {}, {}, had_plan=False)
-    return voices().propose(result, (), (), 1)[0].text
+    return programmed_functions().propose(result, (), (), 1)[0].text
 
 
 @pytest.mark.parametrize("env_id", GAMES)
@@ -111,7 +111,7 @@ def test_what_a_seat_may_not_know_reaches_no_plan(env_id: str) -> None:
             members = (seat, *(entry for entry in range(game.n_agents) if entry != seat))
             seen = AgentView.of(game, state, out, seat, steps)
             message, plan = words_of(look(seen)), first_plan(seen, look(seen), members)
-            member = Member(seat, Simulator(game, state, seat), look, voices())
+            member = Member(seat, Simulator(game, state, seat), look, programmed_functions())
             assert member.see(steps).to_dict() == seen.to_dict()  # what it looks up at any time is what it may know
             assert words_of(look(member.see(steps))) == message
             for _ in range(2):
@@ -119,7 +119,7 @@ def test_what_a_seat_may_not_know_reaches_no_plan(env_id: str) -> None:
                 assert any(not np.array_equal(a, b) for a, b in zip(state, other, strict=True))
                 game.observe(other, fresh)
                 again = AgentView.of(game, other, fresh, seat, steps)
-                later = Member(seat, Simulator(game, other, seat), look, voices()).see(steps)
+                later = Member(seat, Simulator(game, other, seat), look, programmed_functions()).see(steps)
                 assert words_of(look(again)) == words_of(look(later)) == message
                 assert first_plan(again, look(again), members) == plan
 

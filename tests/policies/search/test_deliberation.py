@@ -1,4 +1,4 @@
-"""Deliberation with voices that say what is written down for them."""
+"""Deliberation with plan functions whose answers are written down."""
 
 from __future__ import annotations
 
@@ -21,8 +21,16 @@ from collab_overcooked.policies.search.deliberation import (
     PlanSettings,
     Update,
 )
+from collab_overcooked.policies.search.plan_functions import (
+    Walk,
+    auction,
+    changes,
+    criticise,
+    merit,
+    programmed_functions,
+    rate,
+)
 from collab_overcooked.policies.search.plan_tree import Node
-from collab_overcooked.policies.search.plan_voices import Walk, auction, changes, criticise, merit, rate, voices
 from collab_overcooked.policies.search.subplans import Finding, Plan, PlanningView, SubPlan, plan_text, without_clashes
 
 NAMES = ("Ann", "Ben", "Cem")
@@ -47,13 +55,13 @@ def briefing(own: PlanningView, seat: int = 0, members: Sequence[int] = (0, 1), 
 
 
 class Script:
-    """Voices whose scores are given one after the other; it counts who is asked."""
+    """Plan functions whose scores are given one after the other; it counts who is asked."""
 
     def __init__(self, scores: Sequence[tuple[int, int] | None], rating: int | None = 1, known: int = 99) -> None:
         self.scores, self.rating, self.left = list(scores), rating, known
         self.asked: list[str] = []
 
-    def voices(self) -> PlanFunctions:
+    def plan_functions(self) -> PlanFunctions:
         return PlanFunctions(self.propose, self.criticise, self.rate, self.write)
 
     def propose(self, own: Briefing, path: Sequence[Node], nodes: Sequence[Node], n: int) -> list[Draft]:
@@ -82,7 +90,7 @@ def search(script: Script, had_plan: bool = True, members: int = 2, **settings: 
     left = {0: (thing("old", 1),)} if had_plan else {}
     values = [briefing(empty, seat, range(members), had_plan=had_plan, left=left) for seat in range(members)]
     update = Update(0, 0, "start")
-    plan, _ = Deliberation(PlanSettings(**settings), script.voices()).update(values, update)
+    plan, _ = Deliberation(PlanSettings(**settings), script.plan_functions()).update(values, update)
     return plan, update
 
 
@@ -230,7 +238,9 @@ def test_no_plan_in_a_tree_uses_a_thing_twice() -> None:
     things = [thing(f"t{k}", k) for k in range(7)]
     result = planning_view({seat: things for seat in range(3)}, {0: 0, 1: 3, 2: 6})
     values = [briefing(result, seat, range(3)) for seat in range(3)]
-    plan, path = Deliberation(PlanSettings(stop=1.0, depth=4), voices()).update(values, update := Update(0, 0, "start"))
+    plan, path = Deliberation(PlanSettings(stop=1.0, depth=4), programmed_functions()).update(
+        values, update := Update(0, 0, "start")
+    )
     assert plan is not None
     assert len(update.nodes) > 3
     assert len({node["plan"] for node in update.nodes}) >= len(update.nodes) - 1  # the first plan may be said again
@@ -325,7 +335,7 @@ def test_what_critics_have_found_is_heard_by_all_and_planned_with() -> None:
         members.append(briefing(see(entry), seat, look=see))
     for mode, knows in (("cots", True), ("cot", False)):
         update = Update(0, 0, "start")
-        deliberation = Deliberation(PlanSettings(mode=mode), voices())
+        deliberation = Deliberation(PlanSettings(mode=mode), programmed_functions())
         deliberation.update(members, update)
         assert ("jug" in update.plan) == knows
         assert ("jug" in deliberation.shared) == knows

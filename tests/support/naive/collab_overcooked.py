@@ -223,27 +223,27 @@ class NaiveKitchen:
     def move(self, directions: list[str]) -> None:
         """Everybody turns; then, again and again, those who would collide or swap are told to stay."""
         before = [agent["cell"] for agent in self.agents]
-        aims = list(before)
+        goals = list(before)
         for i, direction in enumerate(directions):
             if direction in STEPS:
                 self.agents[i]["facing"] = direction
                 dx, dy = STEPS[direction]
                 ahead = (before[i][0] + dx, before[i][1] + dy)
-                aims[i] = ahead if ahead in self.floor else before[i]
+                goals[i] = ahead if ahead in self.floor else before[i]
         while True:
             barred = set()
-            for i in range(len(aims)):
-                for j in range(len(aims)):
-                    same = aims[i] == aims[j]
-                    swap = aims[i] == before[j] and aims[j] == before[i]
-                    if i != j and aims[i] != before[i] and (same or swap):
+            for i in range(len(goals)):
+                for j in range(len(goals)):
+                    same = goals[i] == goals[j]
+                    swap = goals[i] == before[j] and goals[j] == before[i]
+                    if i != j and goals[i] != before[i] and (same or swap):
                         barred.add(i)
             if not barred:
                 break
             for i in barred:
-                aims[i] = before[i]
-        for agent, aim in zip(self.agents, aims, strict=True):
-            agent["cell"] = aim
+                goals[i] = before[i]
+        for agent, goal in zip(self.agents, goals, strict=True):
+            agent["cell"] = goal
 
     def tick(self) -> set[str]:
         wrong = set()

@@ -24,7 +24,7 @@ OWN = 1  # row that only the acting agent receives
 
 
 @kernel
-def pay(events, table, rewards):
+def add_rewards(events, table, rewards):
     """A paid event rewards every agent, and its shaped reward goes to the acting agent. Mutates: rewards."""
     rewards[:] = 0
     for i in range(events.shape[0]):
@@ -41,7 +41,7 @@ def is_over(tables, env):
 
 
 @kernel
-def rest(env, out):
+def write_after_end(env, out):
     """Nothing happens in an episode that is over. Mutates: out."""
     out.rewards[:] = 0
     clear_events(out.events, FIRST_ID)
@@ -62,7 +62,7 @@ def step_env(tables, env, actions, out):
     end_macro_actions(tables, env, events)
     refuse_idle_interacts(tables, env, events)
     clock[Clock.T] += 1
-    pay(events, tables.rewards, out.rewards)
+    add_rewards(events, tables.rewards, out.rewards)
     terminated = env.orders[0] == NOTHING
     truncated = not terminated and clock[Clock.T] >= clock[Clock.LIMIT]
     clock[Clock.OVER] = 1 if terminated or truncated else 0
@@ -95,4 +95,4 @@ def time_limit(order, tasks):
     return tasks[0, Task.LIMIT]
 
 
-BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, rest=rest)
+BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, write_after_end=write_after_end)

@@ -130,12 +130,12 @@ class Chooser:
                     yield self._option(0, action, purpose.urgency + HANDLING, [station])
             elif where == "counter" and self.book.can(self.seat, station):
                 item, _ = self.scene.counters[station]
-                if self._worth_taking(item, station, purpose):
+                if self._is_worth_taking(item, station, purpose):
                     yield self._option(0, self.book.pick[item], purpose.urgency, [station])
         if self.scene.free_counters(self.seat, shared=True) == 0:
             yield from self._clearing()
 
-    def _worth_taking(self, item: int, station: int, purpose: Purpose) -> bool:
+    def _is_worth_taking(self, item: int, station: int, purpose: Purpose) -> bool:
         hops = self.needs.hops(purpose)
         if hops[self.seat] > 0:
             others = [i for i in range(self.book.n_agents) if self.book.can(i, station)]
@@ -322,7 +322,7 @@ class CollabOvercookedSubplans:
         return PlanningView(
             options=options,
             places=dict(enumerate(scene.poses)),
-            facts=frozenset({f"{len(scene.orders)} orders, the first {scene.order}"}),
+            triggers=frozenset({f"{len(scene.orders)} orders, the first {scene.order}"}),
             describe=lambda: seen.text,
         )
 

@@ -152,7 +152,7 @@ class Instructions:
         self._game: Any = info.game
         self._seat = seat
 
-    def facts(self) -> dict[str, Any]:
+    def variables(self) -> dict[str, Any]:
         """Return ``me``, ``mates`` and all ``cooks``: name, role, whether they know recipes, and actions."""
         cooks = [
             {"name": agent.name, "role": agent.role, "knows": agent.knows_recipes, "actions": self._signatures(i)}

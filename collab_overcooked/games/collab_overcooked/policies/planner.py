@@ -235,7 +235,7 @@ class Search:
         done = np.flatnonzero(children.state.clock[:, Clock.DELIVERED] > self.delivered)
         return int(done[0]) if len(done) else None
 
-    def sift(self, children: Fork, notes: Notes) -> tuple[Array, Notes]:
+    def score_children(self, children: Fork, notes: Notes) -> tuple[Array, Notes]:
         """Return the first of equal children that are new, with their hashes, progress and rank."""
         state = children.state
         hashes = hash_rows(key_columns(self.order, state), self.factors)

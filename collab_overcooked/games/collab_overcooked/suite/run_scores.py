@@ -240,3 +240,27 @@ def mean_time(groups: Sequence[Sequence[CollaborationRun | RunScore]]) -> Estima
     """Return the mean over tasks of the steps of their successful runs; None without success."""
     tops = [[float(run.timesteps) if run.success else 0.0 for run in runs] for runs in groups]
     return mean_of_ratios(tops, [[float(run.success) for run in runs] for runs in groups])
+
+
+def apply_time_limit(run: CollaborationRun, limit: int) -> CollaborationRun:
+    """Judge a run by the time limit, as the original does after the run.
+
+    Source: the original's time-limit script. A delivery in the step of 0-based index ``limit`` or earlier is
+    a success, which is one step more than ``limit`` steps. Every other run failed and is cut: it keeps the
+    steps 0 to limit − 1 and the actions with a timestamp below ``limit``, which loses up to two more labels.
+
+    Args:
+        run: The whole run.
+        limit: Steps allowed, see ``config.steps_allowed``.
+
+    Returns:
+        The same run if it succeeded in time, else the cut one with ``success=False``.
+    """
+    if run.success and run.timesteps - 1 <= limit:
+        return run
+    return CollaborationRun(
+        history=tuple(tuple(entry for entry in actions if entry[0] < limit) for actions in run.history),
+        conversations=tuple(c for c in run.conversations if c.timestep < limit),
+        success=False,
+        timesteps=min(run.timesteps, limit),
+    )

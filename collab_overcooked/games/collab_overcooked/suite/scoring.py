@@ -21,10 +21,10 @@ from collab_overcooked.io.checks import near_matches, refuse_twice
 from collab_overcooked.io.structs import Positive, Text
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.runner.env_variants import Variant, axis_values, by_variant, variant_of
-from collab_overcooked.runner.records import RECORDS, without_lexicon
+from collab_overcooked.runner.records import without_lexicon
 
 from ..engine.config import steps_allowed
-from ..options import CollaborationOptions, CollabScoring, LogOptions
+from ..options import CollaborationOptions, CollabScoring
 from .collaboration import (
     CollaborationRun,
     Initiation,
@@ -33,8 +33,16 @@ from .collaboration import (
     kitchen_vocabularies,
     required_collaborations,
 )
-from .original_logs import GAMMA, apply_time_limit, read_original_log
-from .run_scores import LevelScore, mean_time, run_from_record, score_level, score_run, score_runs, success_rate
+from .run_scores import (
+    LevelScore,
+    apply_time_limit,
+    mean_time,
+    run_from_record,
+    score_level,
+    score_run,
+    score_runs,
+    success_rate,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -433,50 +441,3 @@ def _row(name: str, members: Sequence[Played], scored: Mapping[str, Any]) -> Lev
         return replace(score_level(tasks, name), required_ic=strict.ic, required_rc=strict.rc)
     runs = [played.runs for played in members]
     return LevelScore(name, len(members), sum(map(len, runs)), success_rate(runs), timesteps=mean_time(runs))
-
-
-def original_logs(path: Path) -> list[Path]:
-    """Return the original's log files at a path; none if it holds records of this package."""
-    if path.is_file():
-        return [path] if path.name.endswith((".json", ".json.gz")) else []
-    if not path.is_dir() or (path / RECORDS).exists():
-        return []
-    return sorted(file for file in path.rglob("*") if file.name.endswith((".json", ".json.gz")))
-
-
-def score_logs(
-    logs: Sequence[Path], options: CollaborationOptions | None = None, log_options: LogOptions | None = None
-) -> TeamScore:
-    """Score logs of the original together.
-
-    Raises:
-        ValueError: Several factors are given, or a log has another number of agents than the
-            kitchen.
-    """
-    log_options = log_options or LogOptions()
-    gammas = (options.gammas if isinstance(options, CollabScoring) else ()) or (GAMMA,)
-    if len(gammas) > 1:
-        raise ValueError("gamma: logs of the original are judged by one time limit at a time")
-    task, kitchen, gamma = log_options.task, log_options.kitchen, gammas[0]
-    known = task_references({"kitchen": kitchen})
-    group = Group(f"logs of the original, kitchen {kitchen}, gamma {gamma:g}", {}, known)
-    counts: dict[str, int] = {}
-    for log in logs:
-        name = task_of(known, task).name if task else _task_in_name(log, known)
-        run = read_original_log(log)
-        if len(run.history) != len(known.display_names):
-            raise ValueError(f"{log}: has {len(run.history)} agents, the kitchen {len(known.display_names)}")
-        limit = steps_allowed(known.tasks[name].reference_time, gamma)
-        group.add(name, apply_time_limit(run, limit), limit)
-        counts[name] = counts.get(name, 0) + 1
-    logger.info("logs read: " + ", ".join(f"{count} of {name}" for name, count in counts.items()))
-    return table_of(group, options)
-
-
-def _task_in_name(log: Path, known: TaskReferences) -> str:
-    """Return the task whose name is in a log's file or folder name; the original keeps a folder per task."""
-    for text in (log.name, log.parent.name):
-        names = [name for name in known.tasks if name in text]
-        if names:
-            return max(names, key=len)  # one name may be a part of another
-    raise ValueError(f"{log}: neither file nor folder is named after a task; say which with --task")

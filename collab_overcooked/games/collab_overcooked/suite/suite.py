@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from collab_overcooked import registry
 from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.evaluation.benchmark import ComparisonBudget, Setting, Summary, only
-from collab_overcooked.evaluation.suites import Listing, LogFormat, Suite, load_checked
+from collab_overcooked.evaluation.suites import Listing, Suite, load_checked
 from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind
 from collab_overcooked.io.documents import builtin_names
 from collab_overcooked.io.options import NoOptions
@@ -21,17 +21,7 @@ from ..engine.config import CollabOvercookedConfig, steps_allowed
 from ..engine.spec import KEYS
 from ..options import CollabScoring
 from . import tables
-from .scoring import (
-    ENV_ID,
-    CollabRecord,
-    TaskInfo,
-    choose_tasks,
-    original_logs,
-    score_logs,
-    score_records,
-    task_of,
-    task_references,
-)
+from .scoring import ENV_ID, CollabRecord, TaskInfo, choose_tasks, score_records, task_of, task_references
 from .tables import due_cards, gamma_card, scorecard
 
 
@@ -100,7 +90,6 @@ class CollabOvercookedSuite(Suite):
     )
     forwarded = ("kitchen", "gamma")
     episode_text = "Level {record.level}, {record.task}"
-    logs = LogFormat(original_logs, lambda *logs: scorecard(score_logs(*logs)))
     listed: ClassVar = {
         "tasks": Listing(
             lambda options: [task.name for task in _by_level(options)],

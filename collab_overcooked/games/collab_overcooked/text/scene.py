@@ -13,7 +13,7 @@ from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.scene_codec import Codec, Part, Rows
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.io.schema import (
-    Form,
+    Parser,
     SchemaError,
     boolean_or_bit,
     integer,
@@ -80,13 +80,13 @@ class CollabOvercookedScenes(CompiledGame):
             "orders": codec.row("orders", self.orders_codec()),
             "agents": codec.by_entry([self._agent_part(level) for level in self.compiled.levels], "agents"),
             "counters": self._counters_part(),
-            "utensils": codec.group(utensils)._replace(form=mapping_of(self._utensil_form(), utensils, "utensil")),
+            "utensils": codec.group(utensils)._replace(parser=mapping_of(self._utensil_parser(), utensils, "utensil")),
             "memory": codec.by_entry([codec.group(memory)] * len(self.compiled.levels), "agents")._replace(**left_out),
             "placed": self._placed_part()._replace(**left_out),
             "chance": codec.rng_state(),
         }
 
-    def _position_form(self) -> Form:
+    def _position_parser(self) -> Parser:
         side = max(len(self.compiled.kitchen.grid), len(self.compiled.kitchen.grid[0]))
         return tuple_of([integer(0, side - 1)] * 2, "coordinates")
 
@@ -99,18 +99,18 @@ class CollabOvercookedScenes(CompiledGame):
         )
 
     def _agent_part(self, level: str) -> Part:
-        names, tables, position = self.compiled.names, self.compiled.tables, self._position_form()
+        names, tables, position = self.compiled.names, self.compiled.tables, self._position_parser()
         thing = self._thing_codec()
 
-        def floor_form(value: Any) -> list[int]:
+        def floor_parser(value: Any) -> list[int]:
             cell: list[int] = position(value)
             if tuple(cell) not in names.floor:
                 raise SchemaError(f"{cell} is not on the floor")
             return cell
 
-        cell = Codec(floor_form, lambda k: list(names.floor[k]), lambda at: names.floor.index(tuple(at)))
+        cell = Codec(floor_parser, lambda k: list(names.floor[k]), lambda at: names.floor.index(tuple(at)))
         hand = Codec(
-            optional(thing.form),
+            optional(thing.parser),
             lambda pair: None if pair[0] == NOTHING else thing.decode(pair),
             lambda value: [NOTHING, 0] if value is None else thing.encode(value),
         )
@@ -161,11 +161,11 @@ class CollabOvercookedScenes(CompiledGame):
             rows["clock"][Clock.PLACEMENTS] = len(value)
 
         counters = [s for s in tables.groups[Group.COUNTER].tolist() if s != NOTHING]
-        fields = {"position": self._position_form(), "item": one_of(names.items, "item"), "plated": boolean_or_bit}
+        fields = {"position": self._position_parser(), "item": one_of(names.items, "item"), "plated": boolean_or_bit}
         return Part(list_of(record(fields, ["position", "item"]), 0, len(counters), "counters"), read, write)
 
     def _placed_part(self) -> Part:
-        tables, step = self.compiled.tables, codec.COUNT.form
+        tables, step = self.compiled.tables, codec.COUNT.parser
 
         def read(rows: Rows) -> dict[str, Any]:
             tiles = rows["tiles"]
@@ -218,13 +218,13 @@ class CollabOvercookedScenes(CompiledGame):
             tile[Tile.COUNT] = len(contents)
             tile[Tile.CONTENT : Tile.CONTENT + len(contents)] = contents
 
-        return Part(self._utensil_form(), read, write)
+        return Part(self._utensil_parser(), read, write)
 
-    def _utensil_form(self) -> Form:
+    def _utensil_parser(self) -> Parser:
         items = self.compiled.names.items
-        form = record(
+        parser = record(
             {
-                "position": self._position_form(),
+                "position": self._position_parser(),
                 "status": one_of([status.name.lower() for status in Status], "status"),
                 "contents": list_of(one_of(items, "item"), 0, MAX_OPTION, "items"),
                 "product": optional(one_of(items[DISH + 1 :], "item")),
@@ -234,7 +234,7 @@ class CollabOvercookedScenes(CompiledGame):
         )
 
         def check(value: Any) -> dict[str, Any]:
-            utensil: dict[str, Any] = form(value)
+            utensil: dict[str, Any] = parser(value)
             if utensil.get("product") is not None and not utensil.get("contents"):
                 utensil.pop("contents", None)  # those of the recipe
             return utensil
@@ -274,7 +274,7 @@ class CollabOvercookedScenes(CompiledGame):
     def _check_utensil(self, name: str, utensil: Mapping[str, Any]) -> None:
         product, timer = utensil["product"], utensil["timer"]
         if product is None:
-            return  # the form leaves nothing else to say: without a product, timer and time are 0
+            return  # the parser accepts nothing else: without a product, timer and time are 0
         recipe = self.compiled.kitchen.recipe_by_product.get(product)
         if recipe is None or sorted(utensil["contents"]) != sorted(recipe.inputs):
             raise ValueError(f"state.utensils.{name}.contents must be what makes {product}, not {utensil['contents']}")

@@ -28,7 +28,7 @@ class CookView(SeatView):
         return str(self._game.kitchen.agents[self._seat].role)
 
     @property
-    def aim(self) -> str:
+    def objective(self) -> str:
         return self._say(f"Deliver {' and '.join(map(spaced, self.scene['orders']))}.")
 
     @property

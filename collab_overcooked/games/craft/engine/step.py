@@ -73,7 +73,7 @@ def is_over(tables, env):
 
 
 @kernel
-def rest(env, out):
+def write_after_end(env, out):
     """Nothing happens in an episode that is over. Mutates: out."""
     out.rewards[:] = 0
     out.shaped[:] = 0
@@ -102,4 +102,4 @@ def reset_env(tables, env, out, limit):
     take_order(env.orders, clock, env.forced, env.stream, env.rng, tables.params)
 
 
-BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, rest=rest)
+BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, write_after_end=write_after_end)

@@ -54,7 +54,7 @@ class Commands(CommandLanguage):
         rules = {name: value for name, value in self.game.kwargs.items() if name not in ("level", "agents")}
         return demonstration(min(agents, len(agent_names(4))), self.game.level.name, **rules)
 
-    def facts(self, demo: bool) -> dict[str, Any]:
+    def variables(self, demo: bool) -> dict[str, Any]:
         manual = for_bot(self.game.manual(), "bot1")
         return {"names": agent_names(self.game.n_agents), "manual": manual, "demo": demo}
 

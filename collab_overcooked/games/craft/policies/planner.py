@@ -21,7 +21,7 @@ from collab_overcooked.kernels.jit import kernel, row_at
 from collab_overcooked.kernels.orders import Queue
 from collab_overcooked.policies.api import AgentView, EnvInfo, compiled_of, simulator_of
 from collab_overcooked.policies.search.simulator import Fork
-from collab_overcooked.policies.search.weight_search import AssignedPolicy, KnobPlanner
+from collab_overcooked.policies.search.weight_search import AssignedPolicy, WeightSearch
 
 from ..engine.constants import HALF, NOTHING, Agent, Clock, Furnace, Item, Param, Place, Reason, Role, Row, Verb
 from ..engine.rules import square_to, target_of, why_refused
@@ -64,17 +64,17 @@ class Scratch(NamedTuple):
 
 
 @kernel
-def count_needs(tables, env, knobs, scratch):
+def count_needs(tables, env, weights, scratch):
     """Count dishes ordered but not in progress, and fuel missing for all items to be cooked. Mutates: scratch."""
     want, urgent, short, items = scratch.want, scratch.urgent, scratch.short, tables.items
     chest, served, orders, clock = env.chest, env.served, env.orders, env.clock
-    short[0] = HALF * knobs[Weight.SPARE]
+    short[0] = HALF * weights[Weight.SPARE]
     for d in range(want.shape[0]):
         urgent[d] = served[d] - chest[tables.dishes[d]]
     for q in range(clock[Clock.OPEN]):
         urgent[orders[q, Queue.ORDER]] += 1
     for d in range(want.shape[0]):
-        want[d] = urgent[d] + knobs[Weight.AHEAD]
+        want[d] = urgent[d] + weights[Weight.AHEAD]
     for k in range(items.shape[0]):
         count_stock(tables, env, k, scratch)
 
@@ -106,20 +106,20 @@ def dish_of(item, items):
 
 
 @kernel
-def worth_taking(tables, furnace, knobs, scratch):
+def value_of_taking(tables, furnace, weights, scratch):
     """Taking out is worth more if an order waits, if the output blocks another kind, or if the batch is complete."""
     d = tables.items[furnace[Furnace.OUTPUT], Item.DISH]
-    worth = knobs[Weight.TAKE] + knobs[Weight.URGENT] * (scratch.urgent[d] > 0)
+    worth = weights[Weight.TAKE] + weights[Weight.URGENT] * (scratch.urgent[d] > 0)
     blocked = (
         furnace[Furnace.INPUTS] > 0 and tables.items[furnace[Furnace.INPUT], Item.COOKED] != furnace[Furnace.OUTPUT]
     )
-    if scratch.urgent[d] > 0 or blocked or furnace[Furnace.OUTPUTS] >= knobs[Weight.BATCH]:
+    if scratch.urgent[d] > 0 or blocked or furnace[Furnace.OUTPUTS] >= weights[Weight.BATCH]:
         return worth
     return worth // 2 if furnace[Furnace.INPUTS] == 0 else worth // 8
 
 
 @kernel
-def worth_of(tables, row, agent, bag, furnaces, knobs, scratch):
+def value_of(tables, row, agent, bag, furnaces, weights, scratch):
     """A command has the value of its weight, or 0 if it is refused or not needed."""
     p = target_of(row, agent, tables.places, scratch.away)
     if why_refused(tables, row, p, agent, bag, furnaces) != Reason.OK:
@@ -128,46 +128,46 @@ def worth_of(tables, row, agent, bag, furnaces, knobs, scratch):
     if verb == Verb.KILL:
         d = dish_of(tables.places[p, Place.GIVES], items)
         needed = d != NOTHING and scratch.want[d] > 0
-        return knobs[Weight.KILL] + knobs[Weight.URGENT] * (scratch.urgent[d] > 0) if needed else 0
+        return weights[Weight.KILL] + weights[Weight.URGENT] * (scratch.urgent[d] > 0) if needed else 0
     if verb == Verb.MINE:
         return (
-            knobs[Weight.MINE] if items[tables.places[p, Place.GIVES], Item.FUEL] == 1 and scratch.short[0] > 0 else 0
+            weights[Weight.MINE] if items[tables.places[p, Place.GIVES], Item.FUEL] == 1 and scratch.short[0] > 0 else 0
         )
     f = tables.places[p, Place.FURNACE]
     if verb == Verb.FUEL:
-        enough = furnaces[f, Furnace.FUELS] > furnaces[f, Furnace.INPUTS] + knobs[Weight.SPARE]
-        return knobs[Weight.LOAD] // 8 if enough else knobs[Weight.LOAD]
+        enough = furnaces[f, Furnace.FUELS] > furnaces[f, Furnace.INPUTS] + weights[Weight.SPARE]
+        return weights[Weight.LOAD] // 8 if enough else weights[Weight.LOAD]
     if verb == Verb.INPUT:
-        return knobs[Weight.COOK] + knobs[Weight.URGENT] * (scratch.urgent[dish_of(what, items)] > 0)
+        return weights[Weight.COOK] + weights[Weight.URGENT] * (scratch.urgent[dish_of(what, items)] > 0)
     if verb == Verb.TAKE:
-        return 0 if scratch.emptied[f] == 1 else worth_taking(tables, furnaces[f], knobs, scratch)
+        return 0 if scratch.emptied[f] == 1 else value_of_taking(tables, furnaces[f], weights, scratch)
     if verb == Verb.STORE and items[what, Item.DISH] != NOTHING:
-        return knobs[Weight.STORE] + knobs[Weight.URGENT] * (scratch.urgent[items[what, Item.DISH]] > 0)
+        return weights[Weight.STORE] + weights[Weight.URGENT] * (scratch.urgent[items[what, Item.DISH]] > 0)
     return 0
 
 
 @kernel
-def share_of_load(row, bag, worth, knobs, items, urgent):
+def share_of_load(row, bag, worth, weights, items, urgent):
     """Walking with few items is worth less, unless an order waits for them."""
     verb, what = row[Row.VERB], row[Row.WHAT]
     if verb == Verb.STORE and urgent[items[what, Item.DISH]] > 0:
         return worth
     if verb == Verb.FUEL or verb == Verb.INPUT or verb == Verb.STORE:
-        return worth * (knobs[Weight.BATCH] + min(bag[what], knobs[Weight.BATCH])) // (2 * knobs[Weight.BATCH])
+        return worth * (weights[Weight.BATCH] + min(bag[what], weights[Weight.BATCH])) // (2 * weights[Weight.BATCH])
     return worth
 
 
 @kernel
-def best_here(tables, agent, bag, furnaces, knobs, scratch, walked):
+def best_here(tables, agent, bag, furnaces, weights, scratch, walked):
     """Return the command with the highest value at a spot, and its value in per cent."""
     best, most = 0, 0
     for action in range(tables.catalogue.shape[0]):
         row = tables.catalogue[action]
         if row[Row.VERB] == Verb.GOTO:
             continue
-        worth = 100 * worth_of(tables, row, agent, bag, furnaces, knobs, scratch)
+        worth = 100 * value_of(tables, row, agent, bag, furnaces, weights, scratch)
         if walked:
-            worth = share_of_load(row, bag, worth * knobs[Weight.GO] // 100, knobs, tables.items, scratch.urgent)
+            worth = share_of_load(row, bag, worth * weights[Weight.GO] // 100, weights, tables.items, scratch.urgent)
         if worth > most:
             best, most = action, worth
     return best, most
@@ -189,32 +189,32 @@ def claim(tables, row, agent, furnaces, scratch, count):
 
 
 @kernel
-def choose_command(tables, agent, bag, furnaces, knobs, scratch):
+def choose_command(tables, agent, bag, furnaces, weights, scratch):
     """Choose the best command here, or a walk to a spot with a better one. Mutates: scratch."""
-    best, most = best_here(tables, agent, bag, furnaces, knobs, scratch, False)
+    best, most = best_here(tables, agent, bag, furnaces, weights, scratch, False)
     spot, then = NOTHING, best
     for s in range(scratch.spots.shape[0]):
         place = tables.places[scratch.spots[s]]
         scratch.at[Agent.X], scratch.at[Agent.Z] = place[Place.X], place[Place.Z]
         if square_to(agent, place) == 0:
             continue
-        action, worth = best_here(tables, scratch.at, bag, furnaces, knobs, scratch, True)
+        action, worth = best_here(tables, scratch.at, bag, furnaces, weights, scratch, True)
         if worth > most:
             spot, then, most = scratch.spots[s], action, worth
     if spot == NOTHING:
         claim(tables, tables.catalogue[best], agent, furnaces, scratch, 1)
         return best
     scratch.at[Agent.X], scratch.at[Agent.Z] = tables.places[spot, Place.X], tables.places[spot, Place.Z]
-    claim(tables, tables.catalogue[then], scratch.at, furnaces, scratch, knobs[Weight.BATCH])
+    claim(tables, tables.catalogue[then], scratch.at, furnaces, scratch, weights[Weight.BATCH])
     return scratch.goto[spot]
 
 
 @kernel
-def assign_batch(tables, state, knobs, scratch, actions):
+def assign_batch(tables, state, weight_rows, scratch, actions):
     """Assign commands in every environment, with one row of weights per environment. Mutates: scratch, actions."""
     n_agents = actions.shape[1]
     for b in range(actions.shape[0]):
-        env, weights = row_at(state, b), knobs[b]
+        env, weights = row_at(state, b), weight_rows[b]
         count_needs(tables, env, weights, scratch)
         copy_numbers(env.gone, scratch.away)
         scratch.emptied[:] = 0
@@ -239,9 +239,9 @@ class Assigner:
         scratch = allocate(Scratch, {**game.sizes, "S": len(spots)})
         self._scratch = scratch._replace(spots=spots, goto=goto)
 
-    def assign(self, state: Any, knobs: Array, actions: Array) -> None:
-        """Write the commands of every environment, (B, N) int32, for rows of weights (B, knobs)."""
-        assign_batch(self.tables, state, knobs, self._scratch, actions)
+    def assign(self, state: Any, weights: Array, actions: Array) -> None:
+        """Write the commands of every environment, (B, N) int32, for rows of weights (B, weights)."""
+        assign_batch(self.tables, state, weights, self._scratch, actions)
 
 
 def _spots(tables: Any) -> Array:
@@ -284,18 +284,18 @@ class GreedyPolicy(AssignedPolicy):
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         self._assigner = assigner(info.game)
         self._simulator = simulator_of(info, self.name)
-        self._knobs = np.array([DEFAULT_WEIGHTS], np.int32)
-        self._knobs[0, Weight.AHEAD] = self._options.ahead
+        self._weights = np.array([DEFAULT_WEIGHTS], np.int32)
+        self._weights[0, Weight.AHEAD] = self._options.ahead
         self._actions = np.zeros((1, info.game.n_agents), np.int32)
 
     def decide(self, seen: AgentView) -> Array:
-        self._assigner.assign(self._simulator.state, self._knobs, self._actions)
+        self._assigner.assign(self._simulator.state, self._weights, self._actions)
         team: Array = self._actions[0]
         return team
 
 
 PROGRESS = 0.05  # weight of shaped rewards relative to served orders
-DRAWS = (  # values of new weights, by knob
+DRAWS = (  # values of new weights
     (20, 40, 60, 80, 90),
     (1, 2, 3, 4, 6, 8, 12),
     (0, 1, 2, 3, 5, 8),
@@ -325,7 +325,7 @@ class PlannerOptions:
             parse_integer(name, getattr(self, name), least)
 
 
-class Lookahead(KnobPlanner):
+class Lookahead(WeightSearch):
     """Rolls out assignments, half of whose new weights are drawn near good ones."""
 
     expired_column, digits = Clock.EXPIRED, 6
@@ -341,9 +341,9 @@ class Lookahead(KnobPlanner):
         kept = (rng.random(drawn.shape) < 0.7) & (np.arange(count)[:, None] % 2 == 0)
         return self._limited(np.where(kept, good[rng.integers(len(good), size=count)], drawn).astype(np.int32))
 
-    def _limited(self, knobs: Array) -> Array:
-        knobs[..., Weight.AHEAD] = np.minimum(knobs[..., Weight.AHEAD], self._ahead)
-        return knobs
+    def _limited(self, weights: Array) -> Array:
+        weights[..., Weight.AHEAD] = np.minimum(weights[..., Weight.AHEAD], self._ahead)
+        return weights
 
     def gain(self, copies: Fork) -> Array:
         gain: Array = super().gain(copies) + PROGRESS * copies.out.shaped.sum(axis=1)

@@ -54,7 +54,7 @@ def depths() -> Mapping[str, int]:
     return {name: depth(name) for name in recipes}
 
 
-def generate_level(wish: GeneratorConfig, seed: int, name: str) -> dict[str, Any]:
+def generate_level(config: GeneratorConfig, seed: int, name: str) -> dict[str, Any]:
     """Draw a level; deterministic in its arguments.
 
     At least one dish is as deep as wished and none is deeper. Each kind of tool that the dishes need is there; the
@@ -64,28 +64,28 @@ def generate_level(wish: GeneratorConfig, seed: int, name: str) -> dict[str, Any
         ValueError: If no such level was found.
     """
     rng, book = random.Random(seed), cookbook()
-    fitting = [dish for dish, depth in depths().items() if depth <= wish.depth]
-    deepest = [dish for dish in fitting if depths()[dish] == wish.depth]
+    fitting = [dish for dish, depth in depths().items() if depth <= config.depth]
+    deepest = [dish for dish in fitting if depths()[dish] == config.depth]
     for _ in range(TRIES):
         first = rng.choice(deepest)
-        others = rng.sample([dish for dish in fitting if dish != first], min(wish.dishes, len(fitting)) - 1)
+        others = rng.sample([dish for dish in fitting if dish != first], min(config.dishes, len(fitting)) - 1)
         orders = [first, *others]
         kinds = tool_kinds([recipe for dish in orders for recipe in book.steps_of(dish)])
-        if len(orders) == wish.dishes and len(kinds) <= wish.tools:
-            further = [kinds[k % len(kinds)] for k in range(wish.tools - len(kinds))]
+        if len(orders) == config.dishes and len(kinds) <= config.tools:
+            further = [kinds[k % len(kinds)] for k in range(config.tools - len(kinds))]
             kitchen = sorted([*kinds, *further], key=list(book.tools).index)
             return {
                 "extends": COOKBOOK,
                 "name": name,
                 "class": "generated",
-                "agents": wish.agents,
+                "agents": config.agents,
                 "kitchen": ["storage", *kitchen, "servingtable"],
                 "orders": sorted(orders, key=list(book.recipes).index),
                 "interval": 5,
                 "lifetime": 10,
             }
     raise ValueError(
-        f"tools: found no {wish.dishes} dishes of depth {wish.depth} that {wish.tools} tools can make; "
+        f"tools: found no {config.dishes} dishes of depth {config.depth} that {config.tools} tools can make; "
         "allow more tools, fewer dishes or another seed"
     )
 

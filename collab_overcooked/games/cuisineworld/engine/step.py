@@ -80,7 +80,7 @@ def is_over(tables, env):
 
 
 @kernel
-def rest(env, out):
+def write_after_end(env, out):
     """Commands to an episode that is over are dropped. Mutates: out."""
     out.rewards[:] = 0
     out.refused[:] = 0
@@ -146,4 +146,4 @@ def reset_env(tables, env, out, limit):
     take_order(tables, env, first)
 
 
-BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, rest=rest)
+BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, write_after_end=write_after_end)

@@ -61,7 +61,7 @@ class Commands(CommandLanguage):
     def examples(self, agents: int) -> tuple[tuple[str, str], ...]:
         return demonstration(agents)
 
-    def facts(self, demo: bool) -> dict[str, Any]:
+    def variables(self, demo: bool) -> dict[str, Any]:
         level: Level = self.game.level
         recipes = recipes_below(level, [name for order in level.orders for name in order.items])
         if demo:

@@ -25,7 +25,7 @@ HEED = 1  # trust from which what a seat holds counts as on its way
 
 
 class Weight(IntEnum):
-    """Tunable weights: columns of a knob row, followed by a column for each order of the level."""
+    """Tunable weights: columns of a row of weights, followed by a column for each order of the level."""
 
     RANK = 0  # urgency of a job for each more urgent dish before it
     TAIL = 1  # for each step that remains after the job until its dish is served
@@ -368,13 +368,13 @@ def give_up(rank, n_jobs, scratch):
 
 
 @kernel
-def rank_orders(orders, clock, knobs, queue):
+def rank_orders(orders, clock, weights, queue):
     """Sort open orders by remaining time and bias. Mutates: queue."""
     for q in range(clock[Clock.OPEN]):
         remaining = orders[q, Queue.REMAINING]
         if remaining == UNLIMITED:
             remaining = ENDLESS
-        key, k = remaining + knobs[Weight.BIAS + orders[q, Queue.ORDER]], q
+        key, k = remaining + weights[Weight.BIAS + orders[q, Queue.ORDER]], q
         while k > 0 and queue[k - 1, 0] > key:
             queue[k, 0] = queue[k - 1, 0]
             queue[k, 1] = queue[k - 1, 1]
@@ -384,21 +384,21 @@ def rank_orders(orders, clock, knobs, queue):
 
 
 @kernel
-def seems_late(remaining, n_seats, knobs, scratch):
+def seems_late(remaining, n_seats, weights, scratch):
     """Return whether a dish just traced is not worth beginning for an order."""
     if remaining == UNLIMITED:
         return False
-    work = scratch.sums[Sum.WORK] * knobs[Weight.CROWD] // (100 * n_seats)
-    return max(scratch.sums[Sum.STEPS], work) > remaining + knobs[Weight.LATE]
+    work = scratch.sums[Sum.WORK] * weights[Weight.CROWD] // (100 * n_seats)
+    return max(scratch.sums[Sum.STEPS], work) > remaining + weights[Weight.LATE]
 
 
 @kernel
-def want_orders(tables, static, knobs, trust, env, scratch):
+def want_orders(tables, static, weights, trust, env, scratch):
     """List jobs for the open orders, the most urgent first; leave out those that will be late. Mutates: scratch."""
     orders, clock, n_seats = env.orders, env.clock, 0
     for seat in range(trust.shape[0]):
         n_seats += trust[seat] >= SHARE
-    rank_orders(orders, clock, knobs, scratch.queue)
+    rank_orders(orders, clock, weights, scratch.queue)
     rank = 0
     for k in range(clock[Clock.OPEN]):
         q = scratch.queue[k, 1]
@@ -410,16 +410,16 @@ def want_orders(tables, static, knobs, trust, env, scratch):
             elif remaining != 0 and static.feasible[item] == 1:
                 n_jobs = scratch.sums[Sum.JOBS]
                 done = want_dish(tables, static, trust, env, item, rank, scratch)
-                if not done or seems_late(remaining, max(n_seats, 1), knobs, scratch):
+                if not done or seems_late(remaining, max(n_seats, 1), weights, scratch):
                     give_up(rank, n_jobs, scratch)
                 rank += 1
     return rank
 
 
 @kernel
-def want_ahead(tables, static, knobs, trust, env, rank, scratch):
+def want_ahead(tables, static, weights, trust, env, rank, scratch):
     """List jobs for dishes without an order yet, those missing most first. Mutates: scratch."""
-    for _ in range(knobs[Weight.AHEAD]):
+    for _ in range(weights[Weight.AHEAD]):
         for dish in tables.menu:
             for c in range(dish[Menu.COUNT]):
                 item = dish[Menu.ITEM + c]

@@ -36,14 +36,14 @@ class CuisineWorldSubplans:
         self.assigner = assigner(game)
         level, self.places = game.level, self.assigner.tables.places.tolist()
         self.items, self.names = level.items, level.locations
-        self.knobs = self.assigner.knobs()[None]
+        self.weights = self.assigner.weights()[None]
         self.trust = np.full(game.n_agents, SHARE, np.int32)
         self.actions = np.zeros((1, game.n_agents), np.int32)
 
     def __call__(self, seen: AgentView) -> PlanningView:
         """Return the jobs of all cooks."""
         state = self.game.state_of(seen.scene)
-        self.assigner.assign(state, self.knobs, self.trust, self.actions)
+        self.assigner.assign(state, self.weights, self.trust, self.actions)
         agents = state.agents[0].tolist()
         options = {
             seat: list(self._jobs(seat, agent, seen.mask if seat == seen.seat else None))
@@ -56,7 +56,7 @@ class CuisineWorldSubplans:
             held={seat: int(agent[Agent.ITEM] != NOTHING) for seat, agent in enumerate(agents)},
             travel=lambda here, there: float(here != there),
             scale=SCALE,
-            facts=frozenset(f"{order['name']} {k}" for k, order in enumerate(orders)),
+            triggers=frozenset(f"{order['name']} {k}" for k, order in enumerate(orders)),
             describe=lambda: seen.text,
         )
 

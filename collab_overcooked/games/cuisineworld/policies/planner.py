@@ -16,7 +16,7 @@ import numpy as np
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.policies.api import AgentView, EnvInfo, compiled_of, simulator_of
-from collab_overcooked.policies.search.weight_search import AssignedPolicy, KnobPlanner
+from collab_overcooked.policies.search.weight_search import AssignedPolicy, WeightSearch
 
 from ..engine.constants import NOTHING, Agent, Clock
 from ..engine.step import COMPLETION
@@ -73,16 +73,16 @@ class Assigner:
         state, _ = game.alloc(1)
         self.scratch: Scratch = make_scratch(self.tables, self.static, state)
 
-    def knobs(self, **values: int) -> Array:
-        """Return a knob row of default values with overrides, without bias."""
+    def weights(self, **values: int) -> Array:
+        """Return a row of default weights with overrides, without bias."""
         row = np.zeros(Weight.BIAS + self.n_orders, np.int32)
-        for knob, value in DEFAULT_WEIGHTS.items():
-            row[knob] = values.get(knob.name.lower(), value)
+        for weight, value in DEFAULT_WEIGHTS.items():
+            row[weight] = values.get(weight.name.lower(), value)
         return row
 
-    def assign(self, state: Any, knobs: Array, trust: Array, actions: Array) -> None:
+    def assign(self, state: Any, weights: Array, trust: Array, actions: Array) -> None:
         """Write the decision for every environment of a batch, (B, N) int32."""
-        assign_batch(self.tables, self.static, knobs, trust, state, self.scratch, actions)
+        assign_batch(self.tables, self.static, weights, trust, state, self.scratch, actions)
 
 
 assigner: Callable[[Any], Assigner] = lru_cache(maxsize=16)(Assigner)  # cached by game
@@ -98,12 +98,12 @@ class GreedyPolicy(AssignedPolicy):
         self._assigner = assigner(info.game)
         self._simulator = simulator_of(info, self.name)
         self._teammates = TeammateModel(seat, info.team)
-        self._knobs = self._assigner.knobs()[None]
+        self._weights = self._assigner.weights()[None]
         self._actions = np.zeros((1, info.game.n_agents), np.int32)
 
     def decide(self, seen: AgentView) -> Array:
         state = self._simulator.state
-        self._assigner.assign(state, self._knobs, self._teammates.trust(state, seen.timestep), self._actions)
+        self._assigner.assign(state, self._weights, self._teammates.trust(state, seen.timestep), self._actions)
         team: Array = self._actions[0]
         return team
 
@@ -123,24 +123,24 @@ DRAWS = {  # values of new ones
 BIASES = (-20, -8, -3, 0, 0, 0, 3, 8, 20)
 
 
-class Lookahead(KnobPlanner):
+class Lookahead(WeightSearch):
     """Plans with the list schedules of ``task_assignment``."""
 
     expired_column, unit, digits = Clock.EXPIRED, COMPLETION, 9
 
     def __init__(self, game: FullGame, rollouts: int, horizon: int) -> None:
-        super().__init__(game, assigner(game), assigner(game).knobs(), rollouts, horizon)
+        super().__init__(game, assigner(game), assigner(game).weights(), rollouts, horizon)
 
     def draw(self, rng: np.random.Generator, count: int, elites: Array) -> Array:
-        knobs = np.zeros((count, Weight.BIAS + self.assigner.n_orders), np.int32)
-        for knob, values in DRAWS.items():
-            knobs[:, knob] = rng.choice(values, size=count)
-        knobs[:, Weight.BIAS :] = rng.choice(BIASES, size=(count, self.assigner.n_orders))
+        weights = np.zeros((count, Weight.BIAS + self.assigner.n_orders), np.int32)
+        for weight, values in DRAWS.items():
+            weights[:, weight] = rng.choice(values, size=count)
+        weights[:, Weight.BIAS :] = rng.choice(BIASES, size=(count, self.assigner.n_orders))
         if len(elites):
             parents = elites[rng.integers(len(elites), size=count)]
-            kept = (rng.random(knobs.shape) < KEPT) & (np.arange(count)[:, None] % 2 == 0)
-            knobs[kept] = parents[kept]
-        return knobs
+            kept = (rng.random(weights.shape) < KEPT) & (np.arange(count)[:, None] % 2 == 0)
+            weights[kept] = parents[kept]
+        return weights
 
 
 lookahead: Callable[[Any, int, int], Lookahead] = lru_cache(maxsize=4)(Lookahead)  # copies take some megabytes

@@ -42,11 +42,11 @@ def can_begin(job, tables, scratch):
 
 
 @kernel
-def share_jobs(tables, knobs, trust, env, scratch):
+def share_jobs(tables, weights, trust, env, scratch):
     """Give the most urgent job to the nearest free agent until there are no more of either. Mutates: scratch."""
     agents, jobs, count = env.agents, scratch.jobs, scratch.sums[Sum.JOBS]
     for k in range(count):
-        jobs[k, Job.URGENCY] = knobs[Weight.RANK] * jobs[k, Job.RANK] - knobs[Weight.TAIL] * jobs[k, Job.TAIL]
+        jobs[k, Job.URGENCY] = weights[Weight.RANK] * jobs[k, Job.RANK] - weights[Weight.TAIL] * jobs[k, Job.TAIL]
     for _ in range(agents.shape[0]):
         best, best_seat, best_value = NOTHING, NOTHING, 0
         for k in range(count):
@@ -60,7 +60,7 @@ def share_jobs(tables, knobs, trust, env, scratch):
                 ):
                     continue
                 away = 1 if agents[seat, Agent.PLACE] != jobs[k, Job.SOURCE] else 0
-                value = jobs[k, Job.URGENCY] + knobs[Weight.DELAY] * max(away, jobs[k, Job.WAIT])
+                value = jobs[k, Job.URGENCY] + weights[Weight.DELAY] * max(away, jobs[k, Job.WAIT])
                 if best == NOTHING or value < best_value:
                     best, best_seat, best_value = k, seat, value
         if best == NOTHING:
@@ -121,7 +121,7 @@ def help_out(seat, tables, static, take, scratch):
 
 
 @kernel
-def pursue(seat, tables, static, knobs, scratch):
+def pursue(seat, tables, static, weights, scratch):
     """Return the next command of an agent's job."""
     agent, k = scratch.agents[seat], scratch.hands[seat, Hand.JOB]
     if k == NOTHING:
@@ -130,7 +130,7 @@ def pursue(seat, tables, static, knobs, scratch):
     at = job[Job.SOURCE]
     tool, place = scratch.tools[at], tables.places[at]
     if agent[Agent.PLACE] != at:
-        command = help_out(seat, tables, static, False, scratch) if knobs[Weight.QUICK] == 1 else 0
+        command = help_out(seat, tables, static, False, scratch) if weights[Weight.QUICK] == 1 else 0
         return command if command != 0 else 1 + at
     if job[Job.KIND] == Chain.FETCH:
         return place[Place.GET] + job[Job.ITEM]
@@ -160,7 +160,7 @@ def carry_out(seat, action, tables, scratch):
 
 
 @kernel
-def give_commands(tables, static, knobs, trust, env, scratch, actions):
+def give_commands(tables, static, weights, trust, env, scratch, actions):
     """Write each agent's command, in the order of turns and seeing what earlier ones did. Mutates: scratch, actions."""
     agents = env.agents
     copy_kitchen(env, scratch)
@@ -171,16 +171,16 @@ def give_commands(tables, static, knobs, trust, env, scratch, actions):
         if agents[seat, Agent.ITEM] != NOTHING:
             actions[seat] = deliver(seat, tables, scratch)
         else:
-            actions[seat] = pursue(seat, tables, static, knobs, scratch)
+            actions[seat] = pursue(seat, tables, static, weights, scratch)
         if actions[seat] != 0:
             carry_out(seat, actions[seat], tables, scratch)
 
 
 @kernel
-def assign_batch(tables, static, knobs, trust, state, scratch, actions):
+def assign_batch(tables, static, weight_rows, trust, state, scratch, actions):
     """Decide for every environment of a batch. Mutates: scratch, actions."""
     for b in range(actions.shape[0]):
-        env, weights = row_at(state, b), knobs[b]
+        env, weights = row_at(state, b), weight_rows[b]
         clear_scratch(tables, static, env, scratch)
         rank = want_orders(tables, static, weights, trust, env, scratch)
         rank = want_ahead(tables, static, weights, trust, env, rank, scratch)

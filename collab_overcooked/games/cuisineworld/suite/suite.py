@@ -101,8 +101,8 @@ class LevelGenerator:
 
     def write(self, out: Path, command: str) -> DocumentFinding:
         check_yaml_path(out)
-        wish = GeneratorConfig(self.tools, self.depth, self.dishes, self.agents)
-        values = generate_level(wish, parse_integer("seed", self.seed, 0), out.stem)
+        config = GeneratorConfig(self.tools, self.depth, self.dishes, self.agents)
+        values = generate_level(config, parse_integer("seed", self.seed, 0), out.stem)
         if self.par != NO_POLICY:
             values["par"] = len(play_par(GAME, self.par, level=values).scene()["accomplished"])
         write_generated(out, values, command, self)

@@ -45,7 +45,7 @@ class CuisineScene(OrderGame):
             "rewarded": codec.column("agents", Agent.PAID, codec.BOOLEAN),
         }
         tools = {name: self._tool(at) for at, name in enumerate(level.locations)}
-        form = mapping_of(tools[level.locations[0]].form, level.locations, "location")
+        parser = mapping_of(tools[level.locations[0]].parser, level.locations, "location")
         counted = {"failed": Clock.FAILED, "expired": Clock.EXPIRED, "refused": Clock.REFUSED, "noops": Clock.NOOPS}
         return {
             "timestep": codec.span("clock", Clock.T, 0, MAX_OPTION),
@@ -53,10 +53,10 @@ class CuisineScene(OrderGame):
             "timer": codec.span("clock", Clock.TIMER, 0, MAX_OPTION if interval == UNLIMITED else interval - 1),
             **codec.columns("clock", COUNT, **counted),
             "completed": codec.read_only(codec.column("clock", Clock.COMPLETED, COUNT)),
-            "max_steps": codec.constant(COUNT.form, max_steps),
+            "max_steps": codec.constant(COUNT.parser, max_steps),
             "orders": codec.open_orders(order, codec.optional(COUNT), self.sizes["Q"], Clock.OPEN),
             "agents": codec.by_entry([codec.group(agent)] * self.n_agents, "agents"),
-            "tools": codec.group(tools)._replace(form=form),
+            "tools": codec.group(tools)._replace(parser=parser),
             "accomplished": codec.row("history", codec.sequence(order, HISTORY_SLOTS, "orders")),
             "wanted": self._wanted(),
             "forced": codec.forced_orders(order, Clock.FORCED),
@@ -99,7 +99,7 @@ class CuisineScene(OrderGame):
             "busy": codec.column("tools", Column.BUSY, COUNT),
             **codec.columns("tools", codec.BOOLEAN, ready=Column.READY, rewarded=Column.PAID),
         }
-        parts = {"content": Part(list_of(item.form, 0, most, "items"), read, write)}
+        parts = {"content": Part(list_of(item.parser, 0, most, "items"), read, write)}
         return codec.group(parts | {key: codec.entry(part, at) for key, part in rest.items()})
 
     def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:

@@ -19,7 +19,7 @@ class KitchenView(OrderView):
     public_actions = True
 
     @property
-    def aim(self) -> str:
+    def objective(self) -> str:
         return self._say("Every order that is served in time counts 1; an order whose time runs out is lost.")
 
     @property

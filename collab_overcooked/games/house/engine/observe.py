@@ -207,17 +207,17 @@ def encode_known(tables, state, i, out):
     Mutates: out.
     """
     at = encode_self(state, i, out)
-    room, ways = room_of(state, i), state.dist[state.agents[i, Agent.CELL]]
+    room, distances = room_of(state, i), state.dist[state.agents[i, Agent.CELL]]
     for r in range(state.rooms.shape[0]):
         out[at] = 1 + state.rooms[r, Room.TYPE]
         out[at + 1] = state.know_rooms[i, r]
-        out[at + 2] = clip_u8(ways[r])
+        out[at + 2] = clip_u8(distances[r])
         out[at + 3] = room == r
         at += 4
     for k in range(tables.furniture.shape[0]):
-        at = encode_place(state, i, state.rooms.shape[0] + k, ways, out, at)
+        at = encode_place(state, i, state.rooms.shape[0] + k, distances, out, at)
     for o in range(state.things.shape[0]):
-        at = encode_thing(state, i, o, ways, out, at)
+        at = encode_thing(state, i, o, distances, out, at)
     for g in range(state.goals.shape[0]):
         out[at + 3 * g] = 1 + state.goals[g, Goal.CLASS]
         out[at + 3 * g + 1] = clip_u8(state.goals[g, Goal.NEED])
@@ -253,19 +253,19 @@ def held_class(state, o):
 
 
 @kernel
-def encode_place(state, i, p, ways, out, at):
+def encode_place(state, i, p, distances, out, at):
     """Furniture is encoded as class, knowledge, distance and whether it is the goal place. Mutates: out."""
     known = state.know_places[i, p]
     is_known = known != KnownPlace.UNKNOWN
     out[at] = is_known * (1 + state.places[p, Place.CLASS])
     out[at + 1] = known
-    out[at + 2] = is_known * clip_u8(ways[p])
+    out[at + 2] = is_known * clip_u8(distances[p])
     out[at + 3] = is_known * (state.world[World.GOAL] == p)
     return at + 4
 
 
 @kernel
-def encode_thing(state, i, o, ways, out, at):
+def encode_thing(state, i, o, distances, out, at):
     """A thing is encoded as class, role, status, room and distance, as far as known. Mutates: out."""
     status, place = state.know_things[i, o, Belief.STATUS], max(state.know_things[i, o, Belief.PLACE], 0)
     is_known, is_seen = status != Known.UNKNOWN, status == Known.SEEN
@@ -273,7 +273,7 @@ def encode_thing(state, i, o, ways, out, at):
     out[at + 1] = is_known * state.things[o, Thing.ROLE]
     out[at + 2] = status
     out[at + 3] = is_seen * (1 + state.places[place, Place.ROOM])
-    out[at + 4] = is_seen * clip_u8(ways[place])
+    out[at + 4] = is_seen * clip_u8(distances[place])
     return at + 5
 
 

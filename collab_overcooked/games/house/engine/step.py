@@ -8,11 +8,11 @@ from collab_overcooked.kernels.jit import kernel, row_at
 from collab_overcooked.kernels.macro_actions import CONTINUE, Macro, Outcome, end_macro, is_running, start_macro
 
 from .constants import FIRST_ID, NOTHING, Agent, Belief, Event, EventColumn, Goal, Param, Reason, Verb, World
+from .distances import measure_distances
 from .generate import make_house, make_task, place_agents
 from .macro_actions import next_primitive
 from .observe import forget_all, judge, keep_seeing, observe_env, perceive
 from .rules import count_goals, grab, put, put_in, room_of, settle_conflicts, turn_door, walk, why_refused
-from .ways import measure_ways
 
 
 @kernel
@@ -215,7 +215,7 @@ def is_over(tables, env):
 
 
 @kernel
-def rest(env, out):
+def write_after_end(env, out):
     """Nothing happens in an episode that is over. Mutates: out."""
     clear_events(out.events, FIRST_ID)
     out.rewards[:] = 0
@@ -276,7 +276,7 @@ def reset_env(tables, env, out, limit):
     make_house(tables, env, out.rects, scratch)
     world[World.LIMIT], world[World.MAX_STEPS] = tables.params[Param.LIMIT], limit
     make_task(tables, env, scratch[0])
-    measure_ways(env, tables.params[Param.GRID_WIDTH], scratch)
+    measure_distances(env, tables.params[Param.GRID_WIDTH], scratch)
     place_agents(tables, env, scratch[0])
     for i in range(events.shape[0]):
         forget_all(env, i)
@@ -296,7 +296,7 @@ def judge_batch(tables, state, seat, action, reasons):
 def measure_batch(tables, state, scratch):
     """Recompute the distances to all places after a scene was loaded. Mutates: state.dist, scratch."""
     for b in range(scratch.shape[0]):
-        measure_ways(row_at(state, b), tables.params[Param.GRID_WIDTH], scratch[b])
+        measure_distances(row_at(state, b), tables.params[Param.GRID_WIDTH], scratch[b])
 
 
-BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, rest=rest)
+BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, write_after_end=write_after_end)

@@ -216,7 +216,7 @@ class HouseSubplans:
             room=HANDS,
             rooms={seat: HANDS + CONTAINER_ROOM for seat in places if self._has_container(scene, seat)},
             travel=travel,
-            facts=self._facts(scene),
+            triggers=self._triggers(scene),
             urgent=frozenset({seen.seat} if hurry else ()),
             steps=STEPS,
             scale=SCALE * self.cost[Verb.WALK],
@@ -255,7 +255,7 @@ class HouseSubplans:
         mate = scene["mates"].get(seat)
         return 0 if mate is None else mate.get("count", sum(name is not None for name in mate["hands"]))
 
-    def _facts(self, scene: Scene) -> frozenset[str]:
+    def _triggers(self, scene: Scene) -> frozenset[str]:
         if not self.is_transport:
             return frozenset(f"{g['name']} {k}" for g in scene["goals"] for k in range(g["seen"]))
         names = {f"{thing['name']} {o}" for o, thing in scene["things"].items()}

@@ -173,16 +173,16 @@ class RulePlanner(SubPlanPolicy):
         into = plans.id(Verb.PUT_IN)
         if into is not None:
             return into
-        aim = self.aim(scene)
-        if aim == "bed":
+        role = self.wanted_role(scene)
+        if role == "bed":
             deliver = plans.id(Verb.DELIVER)
             return self.wander(scene, plans) if deliver is None else deliver
         things = scene["things"]
-        known = {o: action for o, action in plans.ids[Verb.FETCH].items() if things[o]["role"] == aim}
+        known = {o: action for o, action in plans.ids[Verb.FETCH].items() if things[o]["role"] == role}
         return self.any_of(known) if known else self.wander(scene, plans)
 
-    def aim(self, scene: Scene) -> str:
-        """Return the aim of the first matching rule: ``"bed"``, ``"container"`` or ``"target"``."""
+    def wanted_role(self, scene: Scene) -> str:
+        """Return the role that the first matching rule asks for: ``"bed"``, ``"container"`` or ``"target"``."""
         left, carried = scene["limit"] - scene["tick"], held(scene)
         if carried and left < LAST_TRIP:
             return "bed"

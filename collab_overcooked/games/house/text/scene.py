@@ -132,7 +132,7 @@ CLOCKS = {
 def _cell_codec(sizes: Sizes) -> Codec:
     position = codec.vector([codec.integers(0, sizes.width - 1), codec.integers(0, sizes.height - 1)], "numbers")
     return Codec(
-        position.form, lambda cell: [cell % sizes.width, cell // sizes.width], lambda at: at[1] * sizes.width + at[0]
+        position.parser, lambda cell: [cell % sizes.width, cell // sizes.width], lambda at: at[1] * sizes.width + at[0]
     )
 
 

@@ -213,7 +213,7 @@ class HouseView(SeatView):
     public_history = False
 
     @property
-    def aim(self) -> str:
+    def objective(self) -> str:
         goals = [f"{goal['name']} ({goal['need']})" for goal in self.scene["goals"]]
         return self._say(f"Bring to the {self.scene['goal']['name']}: {join_and(goals)}.")
 
@@ -239,8 +239,8 @@ class HouseView(SeatView):
         codes = (self._game.check(self._state, 0, self._seat, action)[0] for action in range(len(self.action_texts)))
         return [text for text, code in zip(self.action_texts, codes, strict=True) if code != Reason.F_UNKNOWN.name]
 
-    def deed(self, label: str) -> str:
-        return super().deed(re.sub(r"^say\b( \d+)?", "said", label))
+    def own_event_label(self, label: str) -> str:
+        return super().own_event_label(re.sub(r"^say\b( \d+)?", "said", label))
 
     def event_label(self, label: str) -> str:
         names = thing_labels(self._state, 0, self._seat, self._game.compiled.sizes.things)

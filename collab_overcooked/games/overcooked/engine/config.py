@@ -25,11 +25,15 @@ AFTER = ("delivery",)
 def _changes(value: Any) -> dict[str, Any]:
     """Read when a kitchen changes; a number stands for ``every``."""
     steps = schema.integer(1, MAX_OPTION)
-    forms = {"every": steps, "random": schema.tuple_of([steps, steps], "steps"), "after": schema.one_of(AFTER, "event")}
-    wishes = {"every": value} if isinstance(value, int) else value
-    if not isinstance(wishes, Mapping) or len(wishes) != 1:
+    parsers = {
+        "every": steps,
+        "random": schema.tuple_of([steps, steps], "steps"),
+        "after": schema.one_of(AFTER, "event"),
+    }
+    entry = {"every": value} if isinstance(value, int) else value
+    if not isinstance(entry, Mapping) or len(entry) != 1:
         raise schema.refuse(value, "a number of steps, or one of every: 100, random: [80, 120] and after: delivery")
-    read: dict[str, Any] = schema.record(forms)(dict(wishes))
+    read: dict[str, Any] = schema.record(parsers)(dict(entry))
     if "random" in read and read["random"][0] > read["random"][1]:
         raise schema.refuse(value, "random: [least, most] steps")
     return read
@@ -96,7 +100,7 @@ class OvercookedConfig(Config):
             "meaning": "When the kitchen changes into the next layout of the pool: every number of steps (``100`` or"
             " ``{every: 100}``), after a number drawn from the episode's seed (``{random: [80, 120]}``), or after a"
             " delivery (``{after: delivery}``). Default: never.",
-            "form": _changes,
+            "parser": _changes,
         },
     )
     notice: int = integer(
@@ -115,7 +119,7 @@ class OvercookedConfig(Config):
             "meaning": 'Columns and rows of pictures, ``[9, 6]`` or ``"9x6"``: smaller layouts are padded with walls'
             ' at the right and the bottom. Default: the largest layout of the pool; for ``"procedural"`` the largest'
             " that ``generator`` allows.",
-            "form": _size,
+            "parser": _size,
         },
     )
     action_level: str | Mapping[str, str] = unchecked(

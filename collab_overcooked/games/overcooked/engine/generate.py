@@ -52,29 +52,30 @@ class GeneratorConfig:
     )
 
 
-def read_wishes(options: Mapping[str, Any] | None) -> GeneratorConfig:
+def read_generator_config(options: Mapping[str, Any] | None) -> GeneratorConfig:
     """Read options; a single number stands for a pair of it.
 
     Raises:
         ValueError: An option is invalid, or no ingredient is left.
     """
     agents = schema.integer(1, MAX_PLAYERS)
-    forms = {"seed": schema.integer(0, None), "count": schema.integer(1, MAX_LAYOUTS), "agents": agents}
-    forms["rearrange"] = schema.boolean
-    forms |= {name: _pair_of(schema.integer(low, MAX_SIDE), "a number") for name, low in MINIMA.items()}
-    chosen = schema.record(forms | {"rooms": schema.unchecked, "counters": _pair_of(_share, "a share")})(options or {})
+    parsers = {"seed": schema.integer(0, None), "count": schema.integer(1, MAX_LAYOUTS), "agents": agents}
+    parsers["rearrange"] = schema.boolean
+    parsers |= {name: _pair_of(schema.integer(low, MAX_SIDE), "a number") for name, low in MINIMA.items()}
+    parsers |= {"rooms": schema.unchecked, "counters": _pair_of(_share, "a share")}
+    chosen = schema.record(parsers)(options or {})
     if "rooms" in chosen:
         rooms = _pair_of(schema.integer(1, chosen.get("agents", GeneratorConfig.agents)), "a number")
         chosen["rooms"] = schema.read(rooms, chosen["rooms"], "rooms")
-    wishes = GeneratorConfig(**chosen)
-    if wishes.onions[1] + wishes.tomatoes[1] == 0:
+    config = GeneratorConfig(**chosen)
+    if config.onions[1] + config.tomatoes[1] == 0:
         raise ValueError("onions and tomatoes are both 0; a soup needs one of them")
-    return wishes
+    return config
 
 
-def _pair_of(form: schema.Form, what: str) -> schema.Form:
+def _pair_of(parser: schema.Parser, what: str) -> schema.Parser:
     def read(value: Any) -> tuple[Any, ...]:
-        ends = tuple(map(form, value if isinstance(value, (list, tuple)) else [value]))
+        ends = tuple(map(parser, value if isinstance(value, (list, tuple)) else [value]))
         if len(ends) not in (1, 2) or ends[0] > ends[-1]:
             raise schema.refuse(value, f"{what} or a pair [least, most]")
         return ends[0], ends[-1]
@@ -88,7 +89,7 @@ def _share(value: Any) -> float:
     return float(value)
 
 
-def generate(wishes: GeneratorConfig) -> list[Layout]:
+def generate(config: GeneratorConfig) -> list[Layout]:
     """Draw the layouts of a seed.
 
     Raises:
@@ -97,11 +98,11 @@ def generate(wishes: GeneratorConfig) -> list[Layout]:
     layouts: list[Layout] = []
     known: set[str] = set()
     first: _Plan | None = None
-    for i in range(wishes.count):
-        rng = np.random.default_rng([wishes.seed, i])
+    for i in range(config.count):
+        rng = np.random.default_rng([config.seed, i])
         for _ in range(TRIES):
-            plan = first or _plan(rng, wishes)
-            grid = None if plan is None else _furnish(rng, plan, wishes.rearrange)
+            plan = first or _plan(rng, config)
+            grid = None if plan is None else _furnish(rng, plan, config.rearrange)
             if grid is not None and grid not in known:
                 break
         else:
@@ -109,15 +110,15 @@ def generate(wishes: GeneratorConfig) -> list[Layout]:
                 f"no layout number {i} found in {TRIES} tries; allow a larger grid, fewer counters or fewer stations"
             )
         known.add(grid)
-        first = plan if wishes.rearrange else None
-        layouts.append(load_kitchen(_values(grid, f"procedural_{wishes.seed}_{i}", wishes)))
+        first = plan if config.rearrange else None
+        layouts.append(load_kitchen(_values(grid, f"procedural_{config.seed}_{i}", config)))
     return layouts
 
 
-def _values(grid: str, name: str, wishes: GeneratorConfig) -> dict[str, Any]:
+def _values(grid: str, name: str, config: GeneratorConfig) -> dict[str, Any]:
     orders = [list(names_of(soup)) for soup in _recipes(grid)]
     changed = ", ".join(
-        f"{key} {value}" for key, value in asdict(wishes).items() if value != getattr(GeneratorConfig, key)
+        f"{key} {value}" for key, value in asdict(config).items() if value != getattr(GeneratorConfig, key)
     )
     return {
         "name": name,
@@ -165,17 +166,17 @@ class _Plan(NamedTuple):
     edge: list[Cell]  # Where they can stand
 
 
-def _plan(rng: np.random.Generator, wishes: GeneratorConfig) -> _Plan | None:
-    width, height, rooms = (_between(rng, pair) for pair in (wishes.width, wishes.height, wishes.rooms))
+def _plan(rng: np.random.Generator, config: GeneratorConfig) -> _Plan | None:
+    width, height, rooms = (_between(rng, pair) for pair in (config.width, config.height, config.rooms))
     floor = np.zeros((height, width), bool)
-    floor[1:-1, 1:-1] = rng.random((height - 2, width - 2)) >= rng.uniform(*wishes.counters)
+    floor[1:-1, 1:-1] = rng.random((height - 2, width - 2)) >= rng.uniform(*config.counters)
     if not _divide(rng, floor, rooms):
         return None
     parts = _parts(floor)
     if len(parts) != rooms:
         return None
-    starts = _start_cells(rng, parts, wishes.agents)
-    stations = [symbol for name, symbol in STATIONS.items() for _ in range(_between(rng, getattr(wishes, name)))]
+    starts = _start_cells(rng, parts, config.agents)
+    stations = [symbol for name, symbol in STATIONS.items() for _ in range(_between(rng, getattr(config, name)))]
     edge = _edge(floor)
     if not starts or len(stations) > len(edge) or not {"O", "T"} & set(stations):
         return None

@@ -103,16 +103,16 @@ def compile_view(
     encoding = Encoding[obs.upper()]
     view = np.full(len(View), NOTHING, np.int32)
     view[View.ENCODING] = encoding
-    holders = _holders(terrain)
+    object_cells = _object_cells(terrain)
     if encoding >= Encoding.FEATURES:
-        ways = np.stack([measure_ways(*maps) for maps in zip(floor, neighbours, strict=True)])
-        nearest = np.stack([_nearest(*maps) for maps in zip(terrain, ways, strict=True)])
+        distances = np.stack([measure_distances(*maps) for maps in zip(floor, neighbours, strict=True)])
+        nearest = np.stack([_nearest(*maps) for maps in zip(terrain, distances, strict=True)])
         low, high = feature_bounds(terrain.shape[1], terrain.shape[2], n_players, cook_time, config.notice)
         if config.notice:
             view[View.CHANGES] = len(high) - 1
         space: gymnasium.spaces.Box[Any] = gymnasium.spaces.Box(low, high, dtype=np.int8)
         template = np.zeros((len(terrain), 0), np.uint8)
-        return {"views": view, "holders": holders, "template": template, "nearest": nearest}, space
+        return {"views": view, "object_cells": object_cells, "template": template, "nearest": nearest}, space
     _refuse_unknown(symbols, n_players, obs)
     terrain = _pad(terrain, config.size)
     order = AXES[config.axes or ("hwc" if obs == "jaxmarl" else "whc")]
@@ -129,7 +129,7 @@ def compile_view(
     nearest = np.zeros((len(terrain), 0, len(NearestObject)), np.int32)
     high = np.array([*_max_numbers(encoding, cook_time, gate_limit)[:map_channels], *changes])
     space = _map_space(shape, order, np.minimum(high, MAX_NUMBER))
-    return {"views": view, "holders": holders, "template": template, "nearest": nearest}, space
+    return {"views": view, "object_cells": object_cells, "template": template, "nearest": nearest}, space
 
 
 def _template(terrain: Array, shown: Mapping[Terrain, int], channels: int, margin: int, order: Sequence[int]) -> Array:
@@ -166,12 +166,12 @@ def _max_numbers(encoding: Encoding, cook_time: int, gate_limit: int) -> Array:
     return np.array([min(high.get(name, 1), MAX_NUMBER) for name in names.__members__])
 
 
-def _holders(terrain: Array) -> Array:
+def _object_cells(terrain: Array) -> Array:
     cells = [np.argwhere(np.isin(grid, (Terrain.COUNTER, Terrain.POT, Terrain.GATE)))[:, ::-1] for grid in terrain]
-    holders = np.zeros((len(cells), max(map(len, cells)), 2), np.int32)
-    for rows, row in zip(holders, cells, strict=True):
+    object_cells = np.zeros((len(cells), max(map(len, cells)), 2), np.int32)
+    for rows, row in zip(object_cells, cells, strict=True):
         rows[: len(row)] = row
-    return holders
+    return object_cells
 
 
 def _from_rows(order: Sequence[int]) -> tuple[int, ...]:
@@ -197,7 +197,7 @@ def _refuse_unknown(symbols: set[str], n_players: int, obs: str) -> None:
         raise ValueError(f"obs 'jaxmarl' is for 2 players, not {n_players}; choose obs='lossless'")
 
 
-def measure_ways(floor: Array, neighbours: Array) -> Array:
+def measure_distances(floor: Array, neighbours: Array) -> Array:
     """Return the fewest steps from each pose to facing each cell that is next to the floor, (4F, H * W)."""
     poses, (height, width) = 4 * len(neighbours), floor.shape
     distance, first, queue = (np.zeros(poses, np.int32) for _ in range(3))
@@ -209,23 +209,25 @@ def measure_ways(floor: Array, neighbours: Array) -> Array:
         for facing, (dx, dy) in enumerate(OFFSETS)
     ]
     faced_by, faced = np.array(ends, np.int64).reshape(-1, 2).T
-    ways = np.full((poses, height * width), UNREACHABLE, np.int32)
+    distances = np.full((poses, height * width), UNREACHABLE, np.int32)
     for pose in range(4 * len(cells)):
         flood(pose, neighbours, occupied, distance, first, queue)
-        np.minimum.at(ways[pose], faced, distance[faced_by])
-    ways[ways >= UNREACHABLE] = NOTHING
-    return ways
+        np.minimum.at(distances[pose], faced, distance[faced_by])
+    distances[distances >= UNREACHABLE] = NOTHING
+    return distances
 
 
-def _nearest(terrain: Array, ways: Array) -> Array:
-    nearest = np.full((len(ways), len(NearestObject)), NOTHING, np.int32)
+def _nearest(terrain: Array, distances: Array) -> Array:
+    nearest = np.full((len(distances), len(NearestObject)), NOTHING, np.int32)
     kinds = (Terrain.ONIONS, Terrain.TOMATOES, Terrain.DISHES, Terrain.SERVING, Terrain.POT)
     for column, kind in enumerate(kinds):
         cells = np.flatnonzero(terrain == kind)
-        order = np.where(ways[:, cells] == NOTHING, UNREACHABLE, ways[:, cells]).argsort(axis=1, kind="stable")
+        order = np.where(distances[:, cells] == NOTHING, UNREACHABLE, distances[:, cells]).argsort(
+            axis=1, kind="stable"
+        )
         for rank in range(2 if kind == Terrain.POT else 1):
             if rank < len(cells):
                 chosen = cells[order[:, rank]]
-                known = np.take_along_axis(ways, chosen[:, None], 1)[:, 0] != NOTHING
+                known = np.take_along_axis(distances, chosen[:, None], 1)[:, 0] != NOTHING
                 nearest[known, column + rank] = chosen[known]
     return nearest

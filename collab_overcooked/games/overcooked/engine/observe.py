@@ -258,10 +258,10 @@ def draw_state(tables, env, left, top, out):
     """Objects are drawn where they lie or are held, and open gates; little time left is a channel. Mutates: out."""
     players, cells, clock, view = env.players, env.cells, env.clock, tables.views
     k = clock[Clock.LAYOUT]
-    terrain, times, holders = tables.terrain[k], tables.times[k], tables.holders[k]
+    terrain, times, object_cells = tables.terrain[k], tables.times[k], tables.object_cells[k]
     step, encoding, base = view[View.STEP_CHANNEL], view[View.ENCODING], PLAYER_CHANNELS * players.shape[0]
-    for h in range(holders.shape[0]):
-        x, y = holders[h, 0], holders[h, 1]
+    for h in range(object_cells.shape[0]):
+        x, y = object_cells[h, 0], object_cells[h, 1]
         if cells[y, x, Thing.ITEM] != Item.NONE and is_inside(x - left, y - top, view):
             at = (x - left) * view[View.STEP_X] + (y - top) * view[View.STEP_Y] + base * step
             draw_thing(cells[y, x], terrain[y, x] == Terrain.POT, times, encoding, step, out, at)

@@ -23,8 +23,8 @@ STATIONS = {sign: f"{name} dispenser" for name, sign in DISPENSERS.items()} | {P
 
 
 @dataclass(frozen=True)
-class Carry:
-    """An errand: take a thing at one cell and put it at another; at a pot, a dish becomes soup in the hand."""
+class Subtask:
+    """Take a thing at one cell and put it at another; at a pot, a dish becomes soup in the hand."""
 
     seat: int  # Who goes
     thing: str  # ``onion``, ``tomato``, ``dish`` or ``soup``
@@ -32,16 +32,16 @@ class Carry:
     target: Cell  # Cell of counter, pot or serving
 
     def __str__(self) -> str:
-        """Return the errand as text."""
+        """Return the subtask as text."""
         return f"player {self.seat} carries {self.thing} from {self.source} to {self.target}"
 
 
 @dataclass(frozen=True)
 class Proof:
-    """Errands that serve one soup when carried out in this order."""
+    """Subtasks that serve one soup when carried out in this order."""
 
     recipe: tuple[str, ...]  # Ingredients of the soup
-    errands: tuple[Carry, ...]  # In order; the soup has to cook before the first errand that carries it
+    subtasks: tuple[Subtask, ...]  # In order; the soup has to cook before the first subtask that carries it
     zones: Mapping[int, frozenset[Cell]]  # Floor of each acting player
 
 
@@ -57,9 +57,9 @@ def prove(grid: Sequence[str], starts: Sequence[Cell], recipes: Sequence[tuple[s
     for team in _teams(alone):
         hands = _Hands(grid, {seat: alone[seat] for seat in team})
         for recipe in recipes:
-            errands = hands.serve(recipe)
-            if errands is not None:
-                return Proof(recipe, tuple(errands), hands.zones)
+            subtasks = hands.serve(recipe)
+            if subtasks is not None:
+                return Proof(recipe, tuple(subtasks), hands.zones)
     return None
 
 
@@ -114,7 +114,7 @@ def _at(grid: Sequence[str], cell: Cell) -> str:
 
 
 class _Hands:
-    """Reachable objects of the players' zones, and chains of errands between players."""
+    """Reachable objects of the players' zones, and chains of subtasks between players."""
 
     def __init__(self, grid: Sequence[str], zones: Mapping[int, frozenset[Cell]]) -> None:
         self.zones = zones
@@ -123,17 +123,17 @@ class _Hands:
             seat: sorted({near for cell in zone for near in neighbours(cell)} - zone) for seat, zone in zones.items()
         }
 
-    def serve(self, recipe: tuple[str, ...]) -> list[Carry] | None:
-        """Return the errands of one soup, or None if it is impossible."""
+    def serve(self, recipe: tuple[str, ...]) -> list[Subtask] | None:
+        """Return the subtasks of one soup, or None if it is impossible."""
         cells = sorted({cell for reach in self.reach.values() for cell in reach})
         for pot in (cell for cell in cells if _at(self.grid, cell) == POT):
             chains = [self._chain(thing, DISPENSERS[thing], POT, pot) for thing in recipe]
             soup = self._fetch(pot)
             if soup is not None and None not in chains:
-                return [errand for chain in chains for errand in chain or ()] + soup
+                return [subtask for chain in chains for subtask in chain or ()] + soup
         return None
 
-    def _fetch(self, pot: Cell) -> list[Carry] | None:
+    def _fetch(self, pot: Cell) -> list[Subtask] | None:
         for seat, reach in self.reach.items():
             if pot not in reach:
                 continue
@@ -151,8 +151,8 @@ class _Hands:
         place: Cell | None,
         first: tuple[int, Cell] | None = None,
         last: int | None = None,
-    ) -> list[Carry] | None:
-        ways: dict[Cell, list[Carry]] = {}
+    ) -> list[Subtask] | None:
+        ways: dict[Cell, list[Subtask]] = {}
         queue = [cell for reach in self.reach.values() for cell in reach if _at(self.grid, cell) == source]
         queue = list(dict.fromkeys(queue)) if first is None else [first[1]]
         for cell in queue:
@@ -161,10 +161,10 @@ class _Hands:
                     continue
                 so_far = ways.get(cell, [])
                 for goal in reach:
-                    errands = [*so_far, Carry(seat, thing, cell, goal)]
+                    subtasks = [*so_far, Subtask(seat, thing, cell, goal)]
                     if _at(self.grid, goal) == target and place in (None, goal) and last in (None, seat):
-                        return errands
+                        return subtasks
                     if _at(self.grid, goal) == COUNTER and goal not in ways and goal not in queue:
-                        ways[goal] = errands
+                        ways[goal] = subtasks
                         queue.append(goal)
         return None

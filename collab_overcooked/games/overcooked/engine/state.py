@@ -24,7 +24,7 @@ class Tables(NamedTuple):
 
     params: Array  # (13,) see Param
     shaping: Array  # (K, 3) float32, see Shaping
-    frames: Array  # (K, 5) see Frame
+    frames: Array  # (K, 5) see LayoutSize
     terrain: Array  # (K, H, W) see Terrain; WALL outside smaller layouts
     starts: Array  # (K, N, 2) x, y
     regions: Array  # (K, H, W) number of the floor, closed off by all but floor, that a cell belongs to, or NOTHING
@@ -36,9 +36,9 @@ class Tables(NamedTuple):
     floor: Array  # (K, H, W) number of a floor or gate cell, row by row, or NOTHING
     neighbours: Array  # (K, F, 4) floor or gate cell next to one, by direction, or NOTHING: what kernels.paths floods
     views: Array  # (12,) see View
-    holders: Array  # (K, M, 2) cells x, y on which things can lie or gates stand; unused rows are 0
+    object_cells: Array  # (K, M, 2) cells x, y on which things can lie or gates stand; unused rows are 0
     template: Array  # (K, L) uint8, what pictures show before anything moves; (K, 0) for features
-    nearest: Array  # (K, 4F, 6) flat cell closest to a pose, see Closest; (K, 0, 6) for pictures
+    nearest: Array  # (K, 4F, 6) flat cell closest to a pose, see NearestObject; (K, 0, 6) for pictures
     objects: Array  # (K, M, 5) see Object
     catalogue: Array  # (rows, 2) see Row: what players choose from if actions are directives
     levels: Array  # (N,) action level of each player, see kernels.macro_actions.Level
@@ -51,7 +51,9 @@ class State(NamedTuple):
     cells: Array = array_of("H", "W", Thing, fill=None)  # on counters and in pots; Item.OPEN: an open gate
     clock: Array = array_of(Clock, fill={0: 0, Clock.LAYOUT: NOTHING, Clock.LAYOUT + 1: 0})
     rng: Array = array_of(Rng)
-    macro_state: Array = array_of("N", MACRO_COLUMNS, fill=IDLE | NO_PAST)  # see kernels.macro_actions.Macro and Past
+    macro_state: Array = array_of(
+        "N", MACRO_COLUMNS, fill=IDLE | NO_PAST
+    )  # see kernels.macro_actions.Macro and DirectiveHistory
     changes: Array = array_of("changes")  # see Change; no columns where kitchens never change
 
 

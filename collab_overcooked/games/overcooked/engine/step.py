@@ -26,7 +26,7 @@ from .rules import (
 
 
 @kernel
-def pay(out, with_shaping):
+def add_rewards(out, with_shaping):
     """Every player gets the value of all deliveries, plus its shaped reward if enabled. Mutates: out.rewards."""
     sparse, shaped, rewards, team = out.sparse, out.shaped, out.rewards, 0.0
     for i in range(sparse.shape[0]):
@@ -42,7 +42,7 @@ def is_over(tables, env):
 
 
 @kernel
-def rest(env, out):
+def write_after_end(env, out):
     """Nothing happens in an episode that is over, and nothing is paid. Mutates: out."""
     clear_events(out.events, FIRST_ID)
     clear_rewards(out)
@@ -59,7 +59,7 @@ def clear_rewards(out):
 @kernel
 def end_step(env, out, with_shaping):
     """A step ends with its rewards, and the episode at its limit. Mutates: env, out."""
-    pay(out, with_shaping)
+    add_rewards(out, with_shaping)
     clock = env.clock
     clock[Clock.OVER] = 1 if clock[Clock.T] >= clock[Clock.LIMIT] else 0
     return False, clock[Clock.OVER] != 0
@@ -144,5 +144,5 @@ def observe_directives(tables, env, out):
             mask_directives(tables, env, i, out.paths, out.masks[i])
 
 
-BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, rest=rest)
-DIRECTIVES = BatchKernels(is_over, step_directives, reset_env, observe_directives, rest=rest)
+BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, write_after_end=write_after_end)
+DIRECTIVES = BatchKernels(is_over, step_directives, reset_env, observe_directives, write_after_end=write_after_end)

@@ -6,7 +6,7 @@ Hand-overs go via counters that both sides reach; players who carry something th
 empty hands to open it. Moves are then chosen for all players jointly, with priority for the most urgent thing.
 
 Kernels of these modules take the kitchen, the state of one environment, how a seat sees its team, then the arrays that
-they write: ``Ways``, ``Jobs`` and ``Moves``. They do not allocate (see ``kernels.jit``).
+they write: ``Distances``, ``Jobs`` and ``Moves``. They do not allocate (see ``kernels.jit``).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 from collab_overcooked.kernels.jit import kernel
 
 from ..engine.constants import NOTHING, Item, Player, Terrain
+from .distances import FAR, HAND_OVER, is_meeting_place, is_same_side, measure_delivery, survey, travel
 from .joint_moves import move_together, send, yield_to
 from .kitchen import (
     DISH,
@@ -31,7 +32,6 @@ from .kitchen import (
     item_on,
 )
 from .needs import Need, best_target, column_of, count_loose, list_needs, total_need
-from .ways import FAR, HAND_OVER, find_carries, is_meeting_place, is_same_side, survey, travel
 
 GATE_COST = 6  # steps that a closed gate costs if another player may open it
 LOCKED_IN = 80  # steps that it costs if no other player may: one who carries a thing could be stuck behind it
@@ -50,24 +50,24 @@ def is_shared(barred, i, c, target):
 
 
 @kernel
-def hand_over_time(kitchen, team, ways, i, c, target):
+def hand_over_time(kitchen, team, distances, i, c, target):
     """Return the steps of a thing from a counter to a target in other hands, FAR if no other player gets to both.
 
     Steps count twice where the player itself only lacks a way past a teammate: it goes as near as possible.
     """
     if not is_shared(team.barred, i, c, target):
         return FAR
-    cell, steps = ways.here[i], FAR
+    cell, steps = distances.here[i], FAR
     for stand in kitchen.stands[c]:
         if stand != NOTHING:
-            steps = min(steps, ways.carries[target, stand])
-    if travel(ways, target, cell) < FAR:
+            steps = min(steps, distances.delivery[target, stand])
+    if travel(distances, target, cell) < FAR:
         return HAND_OVER + 2 * steps
-    return FAR if steps >= ways.carries[target, cell] else HAND_OVER + steps  # FAR: it would lie no nearer there
+    return FAR if steps >= distances.delivery[target, cell] else HAND_OVER + steps  # FAR: it would lie no nearer there
 
 
 @kernel
-def best_counter(kitchen, cells, team, ways, taken, i, target):
+def best_counter(kitchen, cells, team, distances, taken, i, target):
     """Find the empty counter on which a thing is handed over for a target, or put out of the way without one."""
     best, least = NOTHING, FAR
     for c in range(taken.shape[0]):
@@ -75,10 +75,10 @@ def best_counter(kitchen, cells, team, ways, taken, i, target):
             continue
         if item_on(kitchen, cells, c) != Item.NONE:
             continue
-        steps = ways.fields[c, ways.here[i]]
+        steps = distances.fields[c, distances.here[i]]
         if target != NOTHING:
-            steps += hand_over_time(kitchen, team, ways, i, c, target)
-        elif is_meeting_place(kitchen, ways, c):
+            steps += hand_over_time(kitchen, team, distances, i, c, target)
+        elif is_meeting_place(kitchen, distances, c):
             steps += AHEAD if team.relief[0] == 0 else LAST_RESORT  # better left free for handing over
         if steps < least:
             best, least = c, steps
@@ -86,7 +86,7 @@ def best_counter(kitchen, cells, team, ways, taken, i, target):
 
 
 @kernel
-def has_room(kitchen, cells, team, ways, jobs, i, item):
+def has_room(kitchen, cells, team, distances, jobs, i, item):
     """To hand something over takes an empty counter, and one more where a dish is still to come."""
     free, dishes = 0, 0
     for s in range(jobs.taken.shape[0]):
@@ -94,37 +94,37 @@ def has_room(kitchen, cells, team, ways, jobs, i, item):
             dishes += jobs.needs[s, Need.DISH]
         if kitchen.stations[s, Station.TERRAIN] != Terrain.COUNTER or jobs.taken[s] == 1:
             continue
-        if ways.fields[s, ways.here[i]] < FAR and item_on(kitchen, cells, s) == Item.NONE:
-            free += is_meeting_place(kitchen, ways, s)
-    awaited = (item != DISH and dishes > jobs.loose[DISH]) or (team.relief[0] == 1 and jobs.soups[0] > 0)
-    return free > (1 if awaited and item != SOUP else 0)
+        if distances.fields[s, distances.here[i]] < FAR and item_on(kitchen, cells, s) == Item.NONE:
+            free += is_meeting_place(kitchen, distances, s)
+    needed_soon = (item != DISH and dishes > jobs.loose[DISH]) or (team.relief[0] == 1 and jobs.soups[0] > 0)
+    return free > (1 if needed_soon and item != SOUP else 0)
 
 
 @kernel
-def send_carrier(kitchen, cells, team, ways, jobs, i, item):
+def send_carrier(kitchen, cells, team, distances, jobs, i, item):
     """Players carry their things to where they are needed soonest, via a counter if necessary.
 
     Mutates: jobs.goals, jobs.needs, jobs.taken.
     """
-    needs, cell, later = jobs.needs, ways.here[i], False
+    needs, cell, later = jobs.needs, distances.here[i], False
     rank = 5 if item == SOUP else 4 if item == DISH else 3
-    target = best_target(kitchen, ways, needs, item, False, cell)
+    target = best_target(kitchen, distances, needs, item, False, cell)
     if target == NOTHING and (item == ONION or item == TOMATO):
         later, rank = True, 2
-        target = best_target(kitchen, ways, needs, item, True, cell)
+        target = best_target(kitchen, distances, needs, item, True, cell)
     if target == NOTHING:
         return
     if item != SOUP:
         needs[target, column_of(item, later)] -= 1
-    if travel(ways, target, cell) >= FAR or team.barred[i, target] == 1:
-        target = best_counter(kitchen, cells, team, ways, jobs.taken, i, target)
+    if travel(distances, target, cell) >= FAR or team.barred[i, target] == 1:
+        target = best_counter(kitchen, cells, team, distances, jobs.taken, i, target)
         if target != NOTHING:
             jobs.taken[target] = 1
-    send(ways, jobs.goals, i, target, rank)
+    send(distances, jobs.goals, i, target, rank)
 
 
 @kernel
-def keep_clear(kitchen, cells, team, ways, jobs, i, item):
+def keep_clear(kitchen, cells, team, distances, jobs, i, item):
     """In relief nothing is handed over on the last counter where soup is still to come.
 
     Mutates: jobs.goals, jobs.taken.
@@ -133,26 +133,26 @@ def keep_clear(kitchen, cells, team, ways, jobs, i, item):
     if item == SOUP or s == NOTHING or kitchen.stations[s, Station.TERRAIN] != Terrain.COUNTER:
         return
     jobs.taken[s] = 0
-    if has_room(kitchen, cells, team, ways, jobs, i, item):
+    if has_room(kitchen, cells, team, distances, jobs, i, item):
         jobs.taken[s] = 1
     else:
         jobs.goals[i, Goal.STATION] = NOTHING
 
 
 @kernel
-def can_walk(kitchen, team, ways, jobs, i, item):
+def can_walk(kitchen, team, distances, jobs, i, item):
     """Return whether a player walks to where its thing is needed now."""
-    target = best_target(kitchen, ways, jobs.needs, item, False, ways.here[i])
-    return target != NOTHING and travel(ways, target, ways.here[i]) < FAR and team.barred[i, target] == 0
+    target = best_target(kitchen, distances, jobs.needs, item, False, distances.here[i])
+    return target != NOTHING and travel(distances, target, distances.here[i]) < FAR and team.barred[i, target] == 0
 
 
 @kernel
-def update_needs(kitchen, env, team, ways, jobs):
-    """Find ways and needs of one kitchen, and send full hands to where their things go. Mutates: ways, jobs."""
+def update_needs(kitchen, env, team, distances, jobs):
+    """Find distances and needs, and send full hands to where their things go. Mutates: distances, jobs."""
     goals, relief = jobs.goals, team.relief[0] == 1
-    survey(kitchen, env, team.trust, ways)
-    find_carries(kitchen, ways)
-    list_needs(kitchen, env.cells, team.relief, ways, jobs.needs)
+    survey(kitchen, env, team.trust, distances)
+    measure_delivery(kitchen, distances)
+    list_needs(kitchen, env.cells, team.relief, distances, jobs.needs)
     count_loose(kitchen, env, team.claimed, jobs)
     goals[:] = 0
     goals[:, Goal.STATION] = NOTHING
@@ -161,14 +161,14 @@ def update_needs(kitchen, env, team, ways, jobs):
             for i in range(goals.shape[0]):
                 if env.players[i, Player.HAND] != item or goals[i, Goal.RANK] > 0:
                     continue
-                if later or not relief or item == SOUP or can_walk(kitchen, team, ways, jobs, i, item):
-                    send_carrier(kitchen, env.cells, team, ways, jobs, i, item)
+                if later or not relief or item == SOUP or can_walk(kitchen, team, distances, jobs, i, item):
+                    send_carrier(kitchen, env.cells, team, distances, jobs, i, item)
                     if relief:
-                        keep_clear(kitchen, env.cells, team, ways, jobs, i, item)
+                        keep_clear(kitchen, env.cells, team, distances, jobs, i, item)
 
 
 @kernel
-def onward(kitchen, ways, s, target, cell):
+def onward(kitchen, distances, s, target, cell):
     """Return the steps of a thing from a station to a target, taken by a player who comes from a cell.
 
     A thing is not taken back from a counter on which it lies for a player nearer to the target.
@@ -177,31 +177,31 @@ def onward(kitchen, ways, s, target, cell):
     for stand in kitchen.stands[s]:
         if stand == NOTHING:
             continue
-        any_side = min(any_side, ways.carries[target, stand])
-        if is_same_side(ways, s, stand, cell):
-            same_side = min(same_side, ways.carries[target, stand])
+        any_side = min(any_side, distances.delivery[target, stand])
+        if is_same_side(distances, s, stand, cell):
+            same_side = min(same_side, distances.delivery[target, stand])
     return same_side if same_side <= any_side else FAR
 
 
 @kernel
-def find_use(kitchen, barred, ways, needs, i, s, item):
+def find_use(kitchen, barred, distances, needs, i, s, item):
     """Find where an item from a station is needed soonest, for a player who reaches the station.
 
     Returns:
         Steps until it is there, plus penalties of less urgent jobs, and the target; FAR if nothing needs it.
     """
-    least, best, cell = FAR, NOTHING, ways.here[i]
+    least, best, cell = FAR, NOTHING, distances.here[i]
     for target in range(needs.shape[0]):
         if kitchen.stations[target, Station.TERRAIN] != (Terrain.SERVING if item == SOUP else Terrain.POT):
             continue
         later = item != SOUP and needs[target, column_of(item, False)] <= 0
         if later and (item == DISH or needs[target, column_of(item, True)] <= 0):
             continue
-        steps = onward(kitchen, ways, s, target, cell)
+        steps = onward(kitchen, distances, s, target, cell)
         is_left = kitchen.stations[s, Station.TERRAIN] == Terrain.COUNTER and is_shared(barred, i, s, target)
         if steps >= FAR or (barred[i, target] == 1 and is_left):
             continue
-        steps += travel(ways, s, cell) + 1
+        steps += travel(distances, s, cell) + 1
         if item == DISH or later:
             steps = max(steps, needs[target, Need.READY] + 1)
         steps += AHEAD if later else 0
@@ -211,7 +211,7 @@ def find_use(kitchen, barred, ways, needs, i, s, item):
 
 
 @kernel
-def fetch_time(kitchen, cells, team, ways, jobs, i, s):
+def fetch_time(kitchen, cells, team, distances, jobs, i, s):
     """Return how long it takes to fetch a station's item to where it is needed, and where that is.
 
     Nothing is fetched from a dispenser while enough of it lies about, or handed over where there is no room; no dish
@@ -220,24 +220,24 @@ def fetch_time(kitchen, cells, team, ways, jobs, i, s):
     Returns:
         Steps and target; FAR if there is no use for it.
     """
-    item, needs, cell = item_at(kitchen, cells, s), jobs.needs, ways.here[i]
-    if item == Item.NONE or travel(ways, s, cell) >= FAR:
+    item, needs, cell = item_at(kitchen, cells, s), jobs.needs, distances.here[i]
+    if item == Item.NONE or travel(distances, s, cell) >= FAR:
         return FAR, NOTHING
     is_loose = kitchen.stations[s, Station.TERRAIN] != Terrain.COUNTER and jobs.loose[item] > 0
     if is_loose and jobs.loose[item] >= total_need(kitchen, needs, item):
         return FAR, NOTHING
-    least, best = find_use(kitchen, team.barred, ways, needs, i, s, item)
+    least, best = find_use(kitchen, team.barred, distances, needs, i, s, item)
     if best == NOTHING:
         return FAR, NOTHING
-    if travel(ways, best, cell) < FAR:
-        refused = item == DISH and best_target(kitchen, ways, needs, SOUP, False, cell) == NOTHING
+    if travel(distances, best, cell) < FAR:
+        refused = item == DISH and best_target(kitchen, distances, needs, SOUP, False, cell) == NOTHING
     else:
-        refused = not has_room(kitchen, cells, team, ways, jobs, i, item)
+        refused = not has_room(kitchen, cells, team, distances, jobs, i, item)
     return (FAR, NOTHING) if refused else (least, best)
 
 
 @kernel
-def gate_time(kitchen, env, ways, goals, j, g):
+def gate_time(kitchen, env, distances, goals, j, g):
     """Return the steps until a player with empty hands opens a gate for a teammate on its way through it.
 
     Returns:
@@ -246,9 +246,9 @@ def gate_time(kitchen, env, ways, goals, j, g):
     if item_on(kitchen, env.cells, g) == Item.OPEN:
         return FAR
     gate_cell = kitchen.floor[kitchen.stations[g, Station.Y], kitchen.stations[g, Station.X]]
-    fields, opened, steps = ways.fields, ways.opened, ways.fields[g, ways.here[j]]
+    fields, opened, steps = distances.fields, distances.opened, distances.fields[g, distances.here[j]]
     for i in range(goals.shape[0]):
-        s, cell = goals[i, Goal.STATION], ways.here[i]
+        s, cell = goals[i, Goal.STATION], distances.here[i]
         if i == j or s == NOTHING or goals[i, Goal.OPENED] == 0 or env.players[i, Player.HAND] == Item.NONE:
             continue
         detour = fields[g, cell] + 1 + opened[s, gate_cell] - opened[s, cell]
@@ -258,7 +258,7 @@ def gate_time(kitchen, env, ways, goals, j, g):
 
 
 @kernel
-def job_time(kitchen, env, team, ways, jobs, i, s):
+def job_time(kitchen, env, team, distances, jobs, i, s):
     """Return how long a job at a station takes a player with empty hands: fetching, starting or opening.
 
     Returns:
@@ -268,15 +268,15 @@ def job_time(kitchen, env, team, ways, jobs, i, s):
     if terrain == NOTHING or jobs.taken[s] == 1 or team.barred[i, s] == 1:
         return FAR, NOTHING
     if terrain == Terrain.POT:
-        return travel(ways, s, ways.here[i]) if jobs.needs[s, Need.START] == 1 else FAR, NOTHING
+        return travel(distances, s, distances.here[i]) if jobs.needs[s, Need.START] == 1 else FAR, NOTHING
     if terrain == Terrain.GATE:
-        steps = gate_time(kitchen, env, ways, jobs.goals, i, s)
+        steps = gate_time(kitchen, env, distances, jobs.goals, i, s)
         return steps - GATE_BONUS if steps < FAR else FAR, NOTHING
-    return fetch_time(kitchen, env.cells, team, ways, jobs, i, s)
+    return fetch_time(kitchen, env.cells, team, distances, jobs, i, s)
 
 
 @kernel
-def settle(kitchen, cells, jobs, s, target):
+def mark_as_assigned(kitchen, cells, jobs, s, target):
     """Remove a thing that a player goes to fetch from the needs. Mutates: jobs.needs, jobs.loose, jobs.taken."""
     item, needs = item_at(kitchen, cells, s), jobs.needs
     if kitchen.stations[s, Station.TERRAIN] == Terrain.COUNTER:
@@ -288,22 +288,22 @@ def settle(kitchen, cells, jobs, s, target):
 
 
 @kernel
-def open_for_oneself(gates, ways, goals, i):
+def open_for_oneself(gates, distances, goals, i):
     """Empty hands open the gate that their way leads through. Mutates: goals."""
     s, best, least = goals[i, Goal.STATION], NOTHING, FAR
     for gate_cell in range(gates.shape[0]):
         g = gates[gate_cell]
         if g == NOTHING:
             continue
-        steps = ways.fields[g, ways.here[i]] + ways.opened[s, gate_cell]
-        if ways.fields[g, ways.here[i]] < FAR and steps < least:
+        steps = distances.fields[g, distances.here[i]] + distances.opened[s, gate_cell]
+        if distances.fields[g, distances.here[i]] < FAR and steps < least:
             best, least = g, steps
     if best != NOTHING:
-        send(ways, goals, i, best, goals[i, Goal.RANK])
+        send(distances, goals, i, best, goals[i, Goal.RANK])
 
 
 @kernel
-def give_jobs(kitchen, env, team, ways, jobs):
+def give_jobs(kitchen, env, team, distances, jobs):
     """Give jobs to empty hands, the pair of player and job that takes the least time first. Mutates: jobs."""
     goals = jobs.goals
     for _ in range(goals.shape[0]):
@@ -313,23 +313,23 @@ def give_jobs(kitchen, env, team, ways, jobs):
             if is_busy or team.trust[i] != SAME_POLICY:
                 continue
             for s in range(jobs.taken.shape[0]):
-                steps, target = job_time(kitchen, env, team, ways, jobs, i, s)
+                steps, target = job_time(kitchen, env, team, distances, jobs, i, s)
                 if steps < least:
                     least, who, what, where = steps, i, s, target
         if who == NOTHING:
             return
         terrain = kitchen.stations[what, Station.TERRAIN]
-        send(ways, goals, who, what, 4 if terrain == Terrain.GATE else 2)
+        send(distances, goals, who, what, 4 if terrain == Terrain.GATE else 2)
         if terrain == Terrain.POT:
             jobs.needs[what, Need.START] = 0
         elif terrain != Terrain.GATE:
-            settle(kitchen, env.cells, jobs, what, where)
+            mark_as_assigned(kitchen, env.cells, jobs, what, where)
         if goals[who, Goal.OPENED] == 1:
-            open_for_oneself(kitchen.gates, ways, goals, who)
+            open_for_oneself(kitchen.gates, distances, goals, who)
 
 
 @kernel
-def clear_hands(kitchen, env, team, ways, jobs):
+def clear_hands(kitchen, env, team, distances, jobs):
     """Put down unneeded things if a dish or soup waits for empty hands. Mutates: jobs.goals, jobs.taken."""
     needs, waiting = jobs.needs, jobs.loose[SOUP] > 0
     for s in range(needs.shape[0]):
@@ -341,28 +341,28 @@ def clear_hands(kitchen, env, team, ways, jobs):
             continue
         if jobs.goals[i, Goal.RANK] > 2:
             continue
-        c = best_counter(kitchen, env.cells, team, ways, jobs.taken, i, NOTHING)
+        c = best_counter(kitchen, env.cells, team, distances, jobs.taken, i, NOTHING)
         if c != NOTHING:
             jobs.taken[c] = 1
-            send(ways, jobs.goals, i, c, 2)
+            send(distances, jobs.goals, i, c, 2)
             return
 
 
 @kernel
-def nearest_crowded(kitchen, cells, team, ways, taken, i):
+def nearest_crowded(kitchen, cells, team, distances, taken, i):
     """Find the counter between rooms on which something else than soup lies that no player is going to take."""
     best, least = NOTHING, FAR
     for s in range(taken.shape[0]):
         if kitchen.stations[s, Station.TERRAIN] != Terrain.COUNTER or taken[s] == 1 or team.barred[i, s] == 1:
             continue
-        item, steps = item_at(kitchen, cells, s), ways.fields[s, ways.here[i]]
-        if item != Item.NONE and item != SOUP and steps < least and is_meeting_place(kitchen, ways, s):
+        item, steps = item_at(kitchen, cells, s), distances.fields[s, distances.here[i]]
+        if item != Item.NONE and item != SOUP and steps < least and is_meeting_place(kitchen, distances, s):
             best, least = s, steps
     return best
 
 
 @kernel
-def clear_shared_counters(kitchen, env, team, ways, jobs):
+def clear_shared_counters(kitchen, env, team, distances, jobs):
     """Players without a goal clear counters between rooms, or put down what can go nowhere.
 
     Mutates: jobs.goals, jobs.taken.
@@ -370,30 +370,30 @@ def clear_shared_counters(kitchen, env, team, ways, jobs):
     for i in range(env.players.shape[0]):
         if team.trust[i] != SAME_POLICY or jobs.goals[i, Goal.STATION] != NOTHING:
             continue
-        c = best_counter(kitchen, env.cells, team, ways, jobs.taken, i, NOTHING)
+        c = best_counter(kitchen, env.cells, team, distances, jobs.taken, i, NOTHING)
         if c != NOTHING and env.players[i, Player.HAND] == Item.NONE:
-            is_between = is_meeting_place(kitchen, ways, c)
-            c = NOTHING if is_between else nearest_crowded(kitchen, env.cells, team, ways, jobs.taken, i)
+            is_between = is_meeting_place(kitchen, distances, c)
+            c = NOTHING if is_between else nearest_crowded(kitchen, env.cells, team, distances, jobs.taken, i)
         if c != NOTHING:
             jobs.taken[c] = 1
-            send(ways, jobs.goals, i, c, 1)
+            send(distances, jobs.goals, i, c, 1)
 
 
 @kernel
-def assign(kitchen, env, team, ways, jobs, moves, actions):
-    """Decide for one kitchen. Mutates: ways, jobs, moves, actions (N,)."""
+def assign(kitchen, env, team, distances, jobs, moves, actions):
+    """Decide for one kitchen. Mutates: distances, jobs, moves, actions (N,)."""
     goals, helpers = jobs.goals, 0
     for trust in team.trust:
         helpers += trust == SAME_POLICY
-    ways.gate[0] = GATE_COST if helpers > 1 else LOCKED_IN
-    update_needs(kitchen, env, team, ways, jobs)
-    give_jobs(kitchen, env, team, ways, jobs)
-    clear_hands(kitchen, env, team, ways, jobs)
+    distances.gate[0] = GATE_COST if helpers > 1 else LOCKED_IN
+    update_needs(kitchen, env, team, distances, jobs)
+    give_jobs(kitchen, env, team, distances, jobs)
+    clear_hands(kitchen, env, team, distances, jobs)
     if team.relief[0] == 1:
-        clear_shared_counters(kitchen, env, team, ways, jobs)
+        clear_shared_counters(kitchen, env, team, distances, jobs)
     for i in range(actions.shape[0]):
         s = goals[i, Goal.STATION]
         acts = s != NOTHING and team.trust[i] == SAME_POLICY and can_act(kitchen, env, i, s)
         actions[i] = INTERACT if acts else STAY
-    yield_to(kitchen, env, team, ways, goals, moves)
-    move_together(kitchen, env, team, ways, goals, moves, actions)
+    yield_to(kitchen, env, team, distances, goals, moves)
+    move_together(kitchen, env, team, distances, goals, moves, actions)

@@ -3,8 +3,8 @@
 Seats need no messages: all of them see the same state and come to the same decision. Seats of other policies are
 watched: things that they hold count as on their way, and no player walks into them.
 
-Read ``kitchen``, ``ways``, ``needs``, ``joint_moves`` and ``assignment`` in this order for the decision, ``teammates``
-for what a seat concludes about its team, and ``planner`` for plans of whole episodes.
+Read ``kitchen``, ``distances``, ``needs``, ``joint_moves`` and ``assignment`` in this order for the decision,
+``teammates`` for what a seat concludes about its team, and ``planner`` for plans of whole episodes.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from collab_overcooked.policies.api import AgentView, EnvInfo, PolicyBase, compi
 
 from ..engine.constants import AWAY, NOTHING, WAIT, Action, Clock, Item, Object, Player, Row, Terrain, Verb
 from .assignment import assign
+from .distances import Distances
 from .joint_moves import MAX_PAIRED, Moves, find_barred
 from .kitchen import SAME_POLICY, Goal, Kitchen, TeamView, make_kitchens
 from .needs import Jobs
 from .teammates import Halt, TeammateModel, Traffic
-from .ways import Ways
 
 GAME = "Overcooked-v0"
 Arrays = TypeVar("Arrays")  # a NamedTuple of arrays
@@ -43,7 +43,7 @@ class Assigner:
         stations, cells = self.kitchens.stations.shape[1], self.kitchens.gates.shape[1]
         pairs = cells**2 if cells <= MAX_PAIRED else 0
         self._sizes = {"S": stations, "F": cells, "N": game.n_agents, "pairs": pairs}
-        self.ways, self.jobs, self.moves = self.allocate(Ways), self.allocate(Jobs), self.allocate(Moves)
+        self.distances, self.jobs, self.moves = self.allocate(Distances), self.allocate(Jobs), self.allocate(Moves)
 
     def allocate(self, kind: type[Arrays]) -> Arrays:
         """Allocate arrays for one environment of the game."""
@@ -87,13 +87,13 @@ class GreedyPolicy(PolicyBase):
             return seen.idle_action
         state, team = self._simulator.state, self._team
         env, kitchen = row_at(state, 0), self._assigner.kitchen(state)
-        ways, jobs, moves = self._assigner.ways, self._assigner.jobs, self._assigner.moves
+        distances, jobs, moves = self._assigner.distances, self._assigner.jobs, self._assigner.moves
         self._teammates.watch(env.players, kitchen.stations)
         if self._is_new and len(team.trust) == 2 and (team.trust == SAME_POLICY).all() and len(moves.pairs):
-            find_barred(kitchen, env.players, ways, moves, team.barred)
+            find_barred(kitchen, env.players, distances, moves, team.barred)
         self._is_new = False
         team.turn[0], team.relief[0] = self._traffic.turn, self._halt.watch(state)
-        assign(kitchen, self._teammates.relied_on(env), team, ways, jobs, moves, self._actions)
+        assign(kitchen, self._teammates.relied_on(env), team, distances, jobs, moves, self._actions)
         self._traffic.watch(jobs.goals, moves.order, env.players, kitchen.stations, self._actions)
         if self._has_directives:  # directives find their ways around others
             return self._directive(seen, state)

@@ -11,8 +11,8 @@ from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.jit import kernel
 
 from ..engine.constants import NOTHING, Player
+from .distances import FAR, locate, shut
 from .kitchen import INTERACT, SAME_POLICY, Array, Goal, Station, faces, is_shut
-from .ways import FAR, locate, shut
 
 BASE = 1 << 13  # of the joint cost, one digit a player
 PASSING = 2  # plus its number, where the others make way for a player
@@ -31,30 +31,30 @@ class Moves(NamedTuple):
 
 
 @kernel
-def send(ways, goals, i, s, rank):
+def send(distances, goals, i, s, rank):
     """A player goes for a station. Mutates: goals."""
-    cell = ways.here[i]
+    cell = distances.here[i]
     goals[i, Goal.STATION] = s
     goals[i, Goal.RANK] = rank
-    goals[i, Goal.OPENED] = s != NOTHING and ways.fields[s, cell] >= FAR and ways.opened[s, cell] < FAR
+    goals[i, Goal.OPENED] = s != NOTHING and distances.fields[s, cell] >= FAR and distances.opened[s, cell] < FAR
 
 
 @kernel
-def steps_left(ways, goal, cell):
+def steps_left(distances, goal, cell):
     """Return the steps from a cell to facing a goal, through closed gates if there is no other way."""
     s = goal[Goal.STATION]
-    return ways.opened[s, cell] if goal[Goal.OPENED] == 1 else ways.fields[s, cell]
+    return distances.opened[s, cell] if goal[Goal.OPENED] == 1 else distances.fields[s, cell]
 
 
 @kernel
-def list_choices(kitchen, env, ways, goal, i, moves):
+def list_choices(kitchen, env, distances, goal, i, moves):
     """List where each move of a player leads, and how many steps are left after it. Mutates: moves.choices.
 
     The fifth choice is to stay. Without a goal all cells are alike, but staying is least trouble.
     """
-    cell, s, player, choices = ways.here[i], goal[Goal.STATION], env.players[i], moves.choices[i]
+    cell, s, player, choices = distances.here[i], goal[Goal.STATION], env.players[i], moves.choices[i]
     choices[4, 0] = cell
-    choices[4, 1] = 0 if s == NOTHING or faces(player, kitchen.stations[s]) else 2 * steps_left(ways, goal, cell)
+    choices[4, 1] = 0 if s == NOTHING or faces(player, kitchen.stations[s]) else 2 * steps_left(distances, goal, cell)
     for direction in range(4):
         target = kitchen.neighbours[cell, direction]
         if target != NOTHING and is_shut(kitchen, env.cells, target):
@@ -67,28 +67,28 @@ def list_choices(kitchen, env, ways, goal, i, moves):
         reach = 1 if target == NOTHING else 2  # cells ahead of the player that it faces after the move
         ahead_x, ahead_y = player[Player.X] + reach * dx, player[Player.Y] + reach * dy
         arrived = ahead_x == kitchen.stations[s, Station.X] and ahead_y == kitchen.stations[s, Station.Y]
-        choices[direction, 1] = 1 if arrived else 2 * steps_left(ways, goal, choices[direction, 0]) + 1
+        choices[direction, 1] = 1 if arrived else 2 * steps_left(distances, goal, choices[direction, 0]) + 1
     if moves.steps[i] != NOTHING:
         for choice in range(5):
             choices[choice, 1] = 0 if choices[choice, 0] == moves.steps[i] else BASE - 1
 
 
 @kernel
-def urgency(ways, goals, i):
-    """Return how urgent a player's errand is; no two are equally urgent."""
-    left = FAR if goals[i, Goal.STATION] == NOTHING else min(steps_left(ways, goals[i], ways.here[i]), FAR)
+def urgency(distances, goals, i):
+    """Return how urgent a player's subtask is; no two are equally urgent."""
+    left = FAR if goals[i, Goal.STATION] == NOTHING else min(steps_left(distances, goals[i], distances.here[i]), FAR)
     return (goals[i, Goal.RANK] * (FAR + 1) + FAR - left) * 8 - i
 
 
 @kernel
-def rank_players(turn, ways, goals, order):
+def rank_players(turn, distances, goals, order):
     """Order players by urgency, then by nearness; a turn of 1 reverses the order, to break a jam. Mutates: order."""
     n = order.shape[0]
     for i in range(n):
         order[i] = i
     for a in range(n):
         for b in range(a + 1, n):
-            if (urgency(ways, goals, order[b]) > urgency(ways, goals, order[a])) != (turn == 1):
+            if (urgency(distances, goals, order[b]) > urgency(distances, goals, order[a])) != (turn == 1):
                 order[a], order[b] = order[b], order[a]
 
 
@@ -98,22 +98,22 @@ def collides(moves, here):
     for i in range(here.shape[0]):
         target = moves.choices[i, moves.choice[i], 0]
         for j in range(i + 1, here.shape[0]):
-            aim = moves.choices[j, moves.choice[j], 0]
-            if target == aim or (target == here[j] and aim == here[i]):
+            heading = moves.choices[j, moves.choice[j], 0]
+            if target == heading or (target == here[j] and heading == here[i]):
                 return True
     return False
 
 
 @kernel
-def move_together(kitchen, env, team, ways, goals, moves, actions):
+def move_together(kitchen, env, team, distances, goals, moves, actions):
     """Of all joint moves without a collision the one is made that is best for the most urgent, then for the next.
 
     Whoever can interact at its goal does so. Mutates: moves, actions.
     """
     n, order = actions.shape[0], moves.order
-    rank_players(team.turn[0], ways, goals, order)
+    rank_players(team.turn[0], distances, goals, order)
     for i in range(n):
-        list_choices(kitchen, env, ways, goals[i], i, moves)
+        list_choices(kitchen, env, distances, goals[i], i, moves)
     best, least = 0, np.int64(1) << 62
     for code in range(5**n):
         cost, rest = np.int64(0), code
@@ -126,7 +126,7 @@ def move_together(kitchen, env, team, ways, goals, moves, actions):
                 break
             moves.choice[i] = choice
             cost = cost * BASE + moves.choices[i, choice, 1]
-        if cost < least and not collides(moves, ways.here):
+        if cost < least and not collides(moves, distances.here):
             best, least = code, cost
     for rank in range(n):
         i = order[rank]
@@ -136,27 +136,28 @@ def move_together(kitchen, env, team, ways, goals, moves, actions):
 
 
 @kernel
-def yield_to(kitchen, env, team, ways, goals, moves):
+def yield_to(kitchen, env, team, distances, goals, moves):
     """The player of a turn, kept from its goal, gets there with the one of the others that is nearest to the goal.
 
-    Both take the first step of the shortest joint way. Mutates: moves, ways.passable.
+    Both take the first step of the shortest joint way. Mutates: moves, distances.passable.
     """
     moves.steps[:] = NOTHING
     n, i, j, there = kitchen.neighbours.shape[0], team.turn[0] - PASSING, NOTHING, 0
     s = goals[i, Goal.STATION] if i >= 0 else NOTHING
     if s == NOTHING or moves.pairs.shape[0] < n * n:
         return
-    shut(kitchen, env.cells, team.trust, ways)
+    shut(kitchen, env.cells, team.trust, distances)
     for k in range(goals.shape[0]):
-        cell = ways.here[k]
-        ways.passable[cell] = 0
-        if k != i and team.trust[k] == SAME_POLICY and (j == NOTHING or ways.opened[s, cell] < ways.opened[s, there]):
+        cell = distances.here[k]
+        distances.passable[cell] = 0
+        is_nearer = j == NOTHING or distances.opened[s, cell] < distances.opened[s, there]
+        if k != i and team.trust[k] == SAME_POLICY and is_nearer:
             j, there = k, cell
     if j == NOTHING:
         return
-    here = ways.here[i]
-    ways.passable[here], ways.passable[there] = 1, 1
-    pair = next_pair(kitchen, ways.passable, s, here, there, moves)
+    here = distances.here[i]
+    distances.passable[here], distances.passable[there] = 1, 1
+    pair = next_pair(kitchen, distances.passable, s, here, there, moves)
     if pair != NOTHING:
         moves.steps[i], moves.steps[j] = pair // n, pair % n
 
@@ -211,17 +212,17 @@ def spread(neighbours, passable, count, end, moves):
 
 
 @kernel
-def find_barred(kitchen, players, ways, moves, barred):
+def find_barred(kitchen, players, distances, moves, barred):
     """Find the stations that two players never get to, all gates open, as neither can pass the other.
 
-    Mutates: barred (2, S), ways.here, ways.passable, moves.
+    Mutates: barred (2, S), distances.here, distances.passable, moves.
     """
     n, pairs = kitchen.neighbours.shape[0], moves.pairs
-    locate(kitchen, players, ways)
-    pairs[:], ways.passable[:] = 0, 1
-    start = ways.here[0] * n + ways.here[1]
+    locate(kitchen, players, distances)
+    pairs[:], distances.passable[:] = 0, 1
+    start = distances.here[0] * n + distances.here[1]
     pairs[start], moves.queue[0] = 1, start
-    spread(kitchen.neighbours, ways.passable, 1, NOTHING, moves)
+    spread(kitchen.neighbours, distances.passable, 1, NOTHING, moves)
     for s in range(barred.shape[1]):
         barred[:, s] = 1
         for stand in kitchen.stands[s]:

@@ -55,9 +55,9 @@ class Kitchen(NamedTuple):
 
 
 class Trust(IntEnum):
-    """Relation of a player to the assigner: kin follow its decisions, strangers do not."""
+    """Relation of a player to the assigner: those of the same policy follow its decisions."""
 
-    IN_THE_WAY = -1  # a stranger that stands still: its cell is like a closed gate
+    IN_THE_WAY = -1  # another policy's player that stands still: its cell is like a closed gate
     OTHER_POLICY = 0
     SAME_POLICY = 1
 
@@ -66,10 +66,10 @@ SAME_POLICY, IN_THE_WAY = int(Trust.SAME_POLICY), int(Trust.IN_THE_WAY)
 
 
 class TeamView(NamedTuple):
-    """A seat's conclusions about its team from earlier steps; by default all players are kin, and none is barred."""
+    """A seat's conclusions about its team from earlier steps; by default all are of one policy, and none is barred."""
 
     trust: Array = array_of("N", fill=SAME_POLICY)  # see Trust
-    claimed: Array = array_of("S")  # steps for which a counter's content is left to a stranger
+    claimed: Array = array_of("S")  # steps for which a counter's content is left to another policy's player
     barred: Array = array_of("N", "S")  # 1 where a player never gets to a station, as it cannot pass the others
     relief: Array = array_of(1)  # 1 while nothing new has happened for long
     turn: Array = array_of(1)  # 1 while the order of moving is reversed, PASSING + i while all make way for player i

@@ -10,8 +10,8 @@ from collab_overcooked.kernels.jit import kernel
 
 from ..engine.constants import MAX_INGREDIENTS, NOTHING, Item, Player, Terrain, Thing
 from ..engine.rules import is_full, is_idle
+from .distances import FAR
 from .kitchen import DISH, SOUP, TOMATO, Array, Goal, Rule, Station, item_on
-from .ways import FAR
 
 
 class Need(IntEnum):
@@ -48,13 +48,13 @@ def column_of(item, later):
 
 
 @kernel
-def is_supplied(kitchen, ways, terrain, pot):
+def is_supplied(kitchen, distances, terrain, pot):
     """Return whether players can bring a pot what a kind of dispenser has, over counters if necessary."""
     for s in range(kitchen.stations.shape[0]):
         if kitchen.stations[s, Station.TERRAIN] != terrain:
             continue
-        for cell in ways.here:
-            if ways.opened[s, cell] < FAR and ways.carries[pot, cell] < FAR:
+        for cell in distances.here:
+            if distances.opened[s, cell] < FAR and distances.delivery[pot, cell] < FAR:
                 return True
     return False
 
@@ -86,7 +86,7 @@ def best_soup(kitchen, onions, tomatoes, has_onions, has_tomatoes, missing):
 
 
 @kernel
-def list_needs(kitchen, cells, relief, ways, needs):
+def list_needs(kitchen, cells, relief, distances, needs):
     """List the needs of every pot; in relief none for the soup after this one. Mutates: needs."""
     for s in range(needs.shape[0]):
         needs[s] = 0
@@ -94,8 +94,8 @@ def list_needs(kitchen, cells, relief, ways, needs):
             continue
         pot = cells[kitchen.stations[s, Station.Y], kitchen.stations[s, Station.X]]
         onions, tomatoes = pot[Thing.ONIONS], pot[Thing.TOMATOES]
-        has_onions = is_supplied(kitchen, ways, Terrain.ONIONS, s)
-        has_tomatoes = is_supplied(kitchen, ways, Terrain.TOMATOES, s)
+        has_onions = is_supplied(kitchen, distances, Terrain.ONIONS, s)
+        has_tomatoes = is_supplied(kitchen, distances, Terrain.TOMATOES, s)
         if not is_full(pot):
             best_soup(kitchen, onions, tomatoes, has_onions, has_tomatoes, needs[s, :NEED_LATER])
         if needs[s, Need.ONIONS] + needs[s, Need.TOMATOES] > 0:
@@ -136,7 +136,7 @@ def total_need(kitchen, needs, item):
 
 
 @kernel
-def best_target(kitchen, ways, needs, item, later, cell):
+def best_target(kitchen, distances, needs, item, later, cell):
     """Find where an item is needed that gets there soonest from a cell: a pot, or a serving cell for soup.
 
     Waiting for soup counts like walking. NOTHING if no station needs it.
@@ -147,7 +147,7 @@ def best_target(kitchen, ways, needs, item, later, cell):
             continue
         if item != SOUP and needs[s, column_of(item, later)] <= 0:
             continue
-        steps = ways.carries[s, cell]
+        steps = distances.delivery[s, cell]
         if steps < FAR and (item == DISH or later):
             steps = max(steps, needs[s, Need.READY])
         if steps < least:

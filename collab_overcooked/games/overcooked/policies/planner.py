@@ -1,6 +1,6 @@
-"""Search for deliveries in Overcooked: joint plans of errands, found by beam search.
+"""Search for deliveries in Overcooked: joint plans of subtasks, found by beam search.
 
-Players without an errand choose one, a station at which their hands can do something, or none; the moves that errands
+Players without a subtask choose one, a station at which their hands can do something, or none; the moves that subtasks
 come to are chosen together, as in ``assignment``. Equal nodes are merged, and those are kept that have earned
 most, where what is in pots, hands and on counters counts by how far it has come. Of nodes with the same things in the
 same places later ones count less, so that the others differ in more.
@@ -27,10 +27,10 @@ from collab_overcooked.policies.search.simulator import Fork, Simulator
 
 from ..engine.constants import HAND_END, MAX_INGREDIENTS, NOTHING, Action, Clock, Item, Player, Terrain, Thing
 from ..engine.rules import ingredients_in, is_idle, is_ready
+from .distances import FAR, Distances, fill_field, locate, shut
 from .greedy import assigner
 from .joint_moves import Moves, move_together, send
 from .kitchen import DISH, INTERACT, SOUP, STAY, Array, Goal, Station, TeamView, answers, can_act, faces
-from .ways import FAR, Ways, fill_field, locate, shut
 
 # What things are worth, in thousandths of a soup delivered.
 SERVED = 1000
@@ -42,11 +42,11 @@ CARRIED = 45  # an ingredient or dish in hand, as long as it can be of use
 LYING = 30  # the same on a counter
 PER_STEP = 4  # less for each step to the next station
 MAX_STEPS = 60  # steps, at most, that count
-UNDECIDED = 5  # steps for which having no errand counts
+UNDECIDED = 5  # steps for which having no subtask counts
 
 
 @kernel
-def evaluate_states(kitchens, distances, state, goals, worth):
+def evaluate_states(kitchens, open_distances, state, goals, worth):
     """Appraise every node, in thousandths of the best soup. Mutates: worth (C,)."""
     for c in range(worth.shape[0]):
         env, k = row_at(state, c), state.clock[c, Clock.LAYOUT]
@@ -57,27 +57,27 @@ def evaluate_states(kitchens, distances, state, goals, worth):
         for s in range(stations.shape[0]):
             if stations[s, Station.TERRAIN] == Terrain.POT:
                 pot = env.cells[kitchen.stations[s, Station.Y], kitchen.stations[s, Station.X]]
-                total += worth_of_pot(kitchen, pot)
+                total += heuristic_pot(kitchen, pot)
                 ingredients += 2 * MAX_INGREDIENTS - ingredients_in(pot)
                 dishes += ingredients_in(pot) > 1
         for i in range(env.players.shape[0]):
             hand, s = env.players[i, Player.HAND : HAND_END], goals[c, i, Goal.STATION]
             cell = kitchen.floor[env.players[i, Player.Y], env.players[i, Player.X]]
-            steps = min(distances[k, s, cell], MAX_STEPS) if s != NOTHING else UNDECIDED
-            total += worth_of_thing(kitchen, hand, 0, ingredients, dishes) - PER_STEP * steps
+            steps = min(open_distances[k, s, cell], MAX_STEPS) if s != NOTHING else UNDECIDED
+            total += heuristic_thing(kitchen, hand, 0, ingredients, dishes) - PER_STEP * steps
             dishes -= hand[Thing.ITEM] == DISH
             ingredients -= hand[Thing.ITEM] == Item.ONION or hand[Thing.ITEM] == Item.TOMATO
         for s in range(stations.shape[0]):
             if stations[s, Station.TERRAIN] == Terrain.COUNTER:
                 thing = env.cells[kitchen.stations[s, Station.Y], kitchen.stations[s, Station.X]]
-                total += worth_of_thing(kitchen, thing, CARRIED - LYING, ingredients, dishes)
+                total += heuristic_thing(kitchen, thing, CARRIED - LYING, ingredients, dishes)
                 dishes -= thing[Thing.ITEM] == DISH
                 ingredients -= thing[Thing.ITEM] == Item.ONION or thing[Thing.ITEM] == Item.TOMATO
         worth[c] = total
 
 
 @kernel
-def worth_of_thing(kitchen, thing, less, ingredients, dishes):
+def heuristic_thing(kitchen, thing, less, ingredients, dishes):
     """Return the worth of a thing in a hand, or for less on a counter; what is not needed any more is worth nothing."""
     if thing[Thing.ITEM] == SOUP:
         value = kitchen.values[thing[Thing.ONIONS], thing[Thing.TOMATOES]]
@@ -88,7 +88,7 @@ def worth_of_thing(kitchen, thing, less, ingredients, dishes):
 
 
 @kernel
-def worth_of_pot(kitchen, pot):
+def heuristic_pot(kitchen, pot):
     """Return the worth of a pot: by its ingredients until it cooks, then more and more until it is ready."""
     if pot[Thing.ITEM] == Item.NONE:
         return 0
@@ -101,9 +101,9 @@ def worth_of_pot(kitchen, pot):
     return (COOKING + COOKED * pot[Thing.TICK] // time) * kitchen.values[onions, tomatoes] // top
 
 
-ERRANDS = 16  # maximum number that a player chooses from
+MAX_SUBTASKS = 16  # maximum number that a player chooses from
 COUNTERS = 4  # of these, nearest empty counters
-JOINT = 48  # joint errands tried from one node
+JOINT = 48  # joint subtasks tried from one node
 PATIENCE = 3  # steps that a player is blocked before it chooses anew
 
 
@@ -120,17 +120,17 @@ def can_use(kitchen, cells, s, hand):
 
 
 @kernel
-def list_errands(kitchen, distances, env, i, options):
+def list_subtasks(kitchen, open_distances, env, i, options):
     """List where a player can do something: none first, then all stations, but of empty counters only the nearest.
 
-    Mutates: options, with the number of errands in the last place.
+    Mutates: options, with the number of subtasks in the last place.
     """
     stations, hand, count, counters = kitchen.stations, env.players[i, Player.HAND : HAND_END], 1, 0
     cell = kitchen.floor[env.players[i, Player.Y], env.players[i, Player.X]]
     options[0] = NOTHING
     for s in range(stations.shape[0]):
         putting_down = stations[s, Station.TERRAIN] == Terrain.COUNTER and hand[Thing.ITEM] != Item.NONE
-        if putting_down or count >= ERRANDS - COUNTERS or distances[s, cell] >= FAR:
+        if putting_down or count >= MAX_SUBTASKS - COUNTERS or open_distances[s, cell] >= FAR:
             continue
         if can_use(kitchen, env.cells, s, hand):
             options[count] = s
@@ -139,23 +139,23 @@ def list_errands(kitchen, distances, env, i, options):
     while hand[Thing.ITEM] != Item.NONE and reach < FAR:
         following = FAR
         for s in range(stations.shape[0]):
-            if stations[s, Station.TERRAIN] != Terrain.COUNTER or distances[s, cell] < reach:
+            if stations[s, Station.TERRAIN] != Terrain.COUNTER or open_distances[s, cell] < reach:
                 continue
             if not can_use(kitchen, env.cells, s, hand):
                 continue
-            if distances[s, cell] > reach:
-                following = min(following, distances[s, cell])
+            if open_distances[s, cell] > reach:
+                following = min(following, open_distances[s, cell])
             elif counters < COUNTERS:
                 options[count] = s
                 count += 1
                 counters += 1
         reach = following if counters < COUNTERS else FAR
-    options[ERRANDS] = count
+    options[MAX_SUBTASKS] = count
 
 
 @kernel
-def make_children(kitchens, distances, state, goals, options, parents, chosen):
-    """Players without an errand try all of theirs, jointly with the others; where these are too many, some of them.
+def make_children(kitchens, open_distances, state, goals, options, parents, chosen):
+    """Players without a subtask try all of theirs, jointly with the others; where these are too many, some of them.
 
     Mutates: options, parents, chosen.
 
@@ -168,10 +168,10 @@ def make_children(kitchens, distances, state, goals, options, parents, chosen):
         for i in range(n):
             if goals[w, i, Goal.STATION] != NOTHING:
                 options[i, 0] = goals[w, i, Goal.STATION]
-                options[i, ERRANDS] = 1
+                options[i, MAX_SUBTASKS] = 1
             else:
-                list_errands(row_at(kitchens, k), distances[k], env, i, options[i])
-            total *= options[i, ERRANDS]
+                list_subtasks(row_at(kitchens, k), open_distances[k], env, i, options[i])
+            total *= options[i, MAX_SUBTASKS]
         stride = 1 + (total - 1) // JOINT
         for code in range((env.clock[Clock.T] + 7 * w) % stride, total, stride):
             if count == parents.shape[0]:
@@ -179,59 +179,59 @@ def make_children(kitchens, distances, state, goals, options, parents, chosen):
             rest = code
             for i in range(n):
                 chosen[count, i] = 0
-                chosen[count, i, Goal.STATION] = options[i, rest % options[i, ERRANDS]]
+                chosen[count, i, Goal.STATION] = options[i, rest % options[i, MAX_SUBTASKS]]
                 chosen[count, i, Goal.BLOCKED] = goals[w, i, Goal.BLOCKED]
-                rest //= options[i, ERRANDS]
+                rest //= options[i, MAX_SUBTASKS]
             parents[count] = w
             count += 1
     return count
 
 
 @kernel
-def act_on_errands(kitchens, state, goals, team, ways, moves, actions):
-    """Turn the errands of all nodes into joint primitive actions.
+def act_on_subtasks(kitchens, state, goals, team, distances, moves, actions):
+    """Turn the subtasks of all nodes into joint primitive actions.
 
-    Mutates: goals, team.turn, ways, moves, actions (C, N).
+    Mutates: goals, team.turn, distances, moves, actions (C, N).
     """
     for c in range(actions.shape[0]):
         env, kitchen = row_at(state, c), row_at(kitchens, state.clock[c, Clock.LAYOUT])
-        shortest_paths(kitchen, env, team.trust, ways, goals[c])
+        shortest_paths(kitchen, env, team.trust, distances, goals[c])
         team.turn[0] = 0
         for i in range(actions.shape[1]):
             s = goals[c, i, Goal.STATION]
             actions[c, i] = STAY
             if goals[c, i, Goal.BLOCKED] > 0 and c % 2 == 1:
                 team.turn[0] = 1
-            send(ways, goals[c], i, s, env.players[i, Player.HAND] + 1 if s != NOTHING else 0)
+            send(distances, goals[c], i, s, env.players[i, Player.HAND] + 1 if s != NOTHING else 0)
             if s != NOTHING and can_act(kitchen, env, i, s):
                 actions[c, i] = INTERACT
-        move_together(kitchen, env, team, ways, goals[c], moves, actions[c])
+        move_together(kitchen, env, team, distances, goals[c], moves, actions[c])
 
 
 @kernel
-def shortest_paths(kitchen, env, trust, ways, goals):
-    """Find the ways to the goals of all players, with gates as they are and with all of them open.
+def shortest_paths(kitchen, env, trust, distances, goals):
+    """Find the distances to the goals of all players, with gates as they are and with all of them open.
 
-    Mutates: ways.here, ways.passable, ways.fields, ways.opened.
+    Mutates: distances.here, distances.passable, distances.fields, distances.opened.
     """
-    locate(kitchen, env.players, ways)
-    closed, passable, neighbours = shut(kitchen, env.cells, trust, ways), ways.passable, kitchen.neighbours
+    locate(kitchen, env.players, distances)
+    closed, passable, neighbours = shut(kitchen, env.cells, trust, distances), distances.passable, kitchen.neighbours
     for i in range(goals.shape[0]):
         s = goals[i, Goal.STATION]
         if s != NOTHING:
-            fill_field(kitchen.stands[s], neighbours, passable, ways.fields[s], ways.queue)
+            fill_field(kitchen.stands[s], neighbours, passable, distances.fields[s], distances.queue)
     passable[:] = 1
     for i in range(goals.shape[0]):
         s = goals[i, Goal.STATION]
         if s != NOTHING and closed:
-            fill_field(kitchen.stands[s], neighbours, passable, ways.opened[s], ways.queue)
+            fill_field(kitchen.stands[s], neighbours, passable, distances.opened[s], distances.queue)
         elif s != NOTHING:
-            copy_numbers(ways.fields[s], ways.opened[s])
+            copy_numbers(distances.fields[s], distances.opened[s])
 
 
 @kernel
-def end_errands(kitchens, state, before, actions, goals):
-    """An errand ends when its player has acted, can do nothing there any more, or has been in a jam too long.
+def end_subtasks(kitchens, state, before, actions, goals):
+    """A subtask ends when its player has acted, can do nothing there any more, or has been in a jam too long.
 
     Mutates: goals.
     """
@@ -268,20 +268,21 @@ class Search:
         self._beam, self._kitchens = Beam(game, width, most), by.kitchens
         self._parents = np.zeros(most, np.int32)
         self._chosen = np.zeros((most, self.n, len(Goal)), np.int32)
-        self._options = np.zeros((self.n, ERRANDS + 1), np.int32)
-        self._team, self._ways, self._moves = by.allocate(TeamView), by.allocate(Ways), by.allocate(Moves)
-        self._distances = self._find_distances()
+        self._options = np.zeros((self.n, MAX_SUBTASKS + 1), np.int32)
+        self._team, self._distances, self._moves = by.allocate(TeamView), by.allocate(Distances), by.allocate(Moves)
+        self._open_distances = self._find_open_distances()
         cells = game.alloc(1)[0].cells[0].size
         self._salt = np.random.default_rng(0).integers(-(2**62), 2**62, 8 * self.n + cells + 1) | 1
         self._plans = PlanMemory(PLANS_KEPT)
 
-    def _find_distances(self) -> Array:
+    def _find_open_distances(self) -> Array:
         """Return the steps from every cell to facing every station with all gates open, int32 (K, S, F)."""
-        kitchens, passable = self._kitchens, np.ones_like(self._ways.passable)
-        distances = np.full((len(kitchens.stations), *self._ways.fields.shape), FAR, np.int32)
+        kitchens, queue = self._kitchens, self._distances.queue
+        passable = np.ones_like(self._distances.passable)
+        open_distances = np.full((len(kitchens.stations), *self._distances.fields.shape), FAR, np.int32)
         for k, s in np.argwhere(kitchens.stations[..., Station.TERRAIN] != NOTHING).tolist():
-            fill_field(kitchens.stands[k, s], kitchens.neighbours[k], passable, distances[k, s], self._ways.queue)
-        return distances
+            fill_field(kitchens.stands[k, s], kitchens.neighbours[k], passable, open_distances[k, s], queue)
+        return open_distances
 
     def plan(self, root: Fork, steps: int) -> Plan:
         """Return the best joint plan found."""
@@ -302,29 +303,29 @@ class Search:
         return Plan(actions, name_states(root, actions, state_key), int(scores[best]))
 
     def expand(self, nodes: Fork, notes: Notes) -> tuple[Array, Notes]:
-        """Players without an errand choose one; notes are the goals of all players, int32 (C, N, Goal)."""
-        where = self._kitchens, self._distances, nodes.state
+        """Players without a subtask choose one; notes are the goals of all players, int32 (C, N, Goal)."""
+        where = self._kitchens, self._open_distances, nodes.state
         count = make_children(*where, notes[0], self._options, self._parents, self._chosen)
         return self._parents[:count], (self._chosen[:count],)
 
     def advance(self, children: Fork, notes: Notes) -> tuple[Array, Notes]:
-        """Step towards the errands, and end those that are done."""
+        """Step towards the subtasks, and end those that are done."""
         state, goals = children.state, notes[0]
         actions, before = np.zeros(goals.shape[:2], np.int32), state.players.copy()
-        act_on_errands(self._kitchens, state, goals, self._team, self._ways, self._moves, actions)
+        act_on_subtasks(self._kitchens, state, goals, self._team, self._distances, self._moves, actions)
         children.advance(actions)
-        end_errands(self._kitchens, state, before, actions, goals)
+        end_subtasks(self._kitchens, state, before, actions, goals)
         return actions, notes
 
     def goal(self, children: Fork) -> int | None:
         """Return no goal: search up to the last step."""
         return None
 
-    def sift(self, children: Fork, notes: Notes) -> tuple[Array, Notes]:
+    def score_children(self, children: Fork, notes: Notes) -> tuple[Array, Notes]:
         """Return all children with their worth, and hashes of the things and of the full state."""
         goals, state = notes[0], children.state
         worth = np.zeros(len(goals), np.int64)
-        evaluate_states(self._kitchens, self._distances, state, goals, worth)
+        evaluate_states(self._kitchens, self._open_distances, state, goals, worth)
         hands = state.players[:, :, Player.HAND : HAND_END].reshape(len(goals), -1)
         places = state.players[:, :, : Player.HAND].reshape(len(goals), -1)
         things = np.concatenate([state.cells.reshape(len(goals), -1), hands], axis=1).astype(np.int64)

@@ -15,9 +15,9 @@ from collab_overcooked.policies.search.subplans import PlanningView, SubPlan, Su
 
 from ..engine.constants import AWAY, NOTHING, WAIT, Clock, Item, Player
 from .assignment import GATE_COST, clear_hands, job_time, update_needs
+from .distances import FAR
 from .greedy import GAME, assigner
 from .kitchen import Goal, TeamView
-from .ways import FAR
 
 STEPS = 3
 TOP = 10.0  # worth of jobs
@@ -51,8 +51,8 @@ class OvercookedSubplans:
         """Return the jobs of all players."""
         state = self.game.state_of(seen.scene)
         players = state.players[0]
-        where = self.assigner.kitchen(state), row_at(state, 0), self.team, self.assigner.ways, self.assigner.jobs
-        self.assigner.ways.gate[0] = GATE_COST
+        where = self.assigner.kitchen(state), row_at(state, 0), self.team, self.assigner.distances, self.assigner.jobs
+        self.assigner.distances.gate[0] = GATE_COST
         update_needs(*where)
         if np.all(players[:, Player.HAND] != Item.NONE):  # no player could fetch a dish
             clear_hands(*where)
@@ -61,7 +61,7 @@ class OvercookedSubplans:
             places={seat: (int(row[Player.X]), int(row[Player.Y])) for seat, row in enumerate(players)},
             held={seat: int(row[Player.HAND] != Item.NONE) for seat, row in enumerate(players)},
             steps=STEPS,
-            facts=frozenset({f"{seen.scene['served']} served"}),
+            triggers=frozenset({f"{seen.scene['served']} served"}),
             describe=lambda: seen.text,
             idle=self._yielding(seen),
         )
@@ -70,13 +70,13 @@ class OvercookedSubplans:
         return AWAY if seen.timestep % 3 == 0 and seen.mask[AWAY] else WAIT
 
     def _jobs(self, where: tuple[Any, ...], state: Any, seat: int, seen: AgentView) -> Iterator[SubPlan]:
-        ways, goals = self.assigner.ways, self.assigner.jobs.goals
+        distances, goals = self.assigner.distances, self.assigner.jobs.goals
         hand = int(state.players[0, seat, Player.HAND])
         if hand != Item.NONE:
             s = int(goals[seat, Goal.STATION])
             if s != NOTHING:
-                yield self._job(state, s, hand, float(ways.fields[s, ways.here[seat]]), seat, seen)
-        for s in range(len(ways.fields)):
+                yield self._job(state, s, hand, float(distances.fields[s, distances.here[seat]]), seat, seen)
+        for s in range(len(distances.fields)):
             steps, _ = job_time(*where, seat, s)
             if steps < FAR:
                 job = self._job(state, s, Item.NONE, max(float(steps), 0.0), seat, seen)

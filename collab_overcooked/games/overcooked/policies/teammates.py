@@ -13,46 +13,46 @@ from ..engine.state import State
 from .joint_moves import PASSING
 from .kitchen import Array, Goal, Station, TeamView, Trust, faces
 
-RELIED = 30  # steps for which a player relies on a stranger after its last action at a pot or serving cell
-STILL = 3  # steps without a move after which a stranger is walked around
+RELIED = 30  # steps for which a player relies on another one after its last action at a pot or serving cell
+STILL = 3  # steps without a move after which another player is walked around
 MIN_PATIENCE = 3  # steps in which neither moves nor handles anything before the player steps aside
 ASIDE = (2, 6)  # range of steps spent aside
 MAX_PATIENCE = 24  # after repeatedly stepping aside in vain
-CLAIM = 10  # steps for which a thing that a stranger took back is left to it
+CLAIM = 10  # steps for which a thing that another player took back is left to it
 NEAR = 2  # cells at which two can be in each other's way
 
 
 class TeammateModel:
     """Watches the teammates of one seat: whom a player relies on, whom it walks around, and when it yields.
 
-    Strangers are judged by their actions alone. A thing held by a stranger counts as on its way while the stranger acts
-    at pots and serving cells from time to time; a stranger who stands still is walked around like a closed gate; a
-    thing that a stranger takes back from where it put it is left to it. If neither moves, the player steps aside for a
-    random number of steps, and waits longer before the next time if the stranger does not use the room.
+    Players of other policies are judged by their actions alone. A thing held by one counts as on its way while it acts
+    at pots and serving cells from time to time; one that stands still is walked around like a closed gate; a thing
+    that one takes back from where it put it is left to it. If neither moves, the player steps aside for a random
+    number of steps, and waits longer before the next time if the other one does not use the room.
 
     Args:
         seat: Of the player that watches.
-        names: Policy names by seat; seats of the same policy are kin.
+        names: Policy names by seat; seats of equal names are trusted.
         team: Its trust and claims are kept up to date.
         seed: For how long it steps aside, and where to.
     """
 
     def __init__(self, seat: int, names: tuple[str, ...], team: TeamView, seed: int) -> None:
-        kin = np.array([name == names[seat] for name in names])
-        self._seat, self._strangers, self._team = seat, np.flatnonzero(~kin), team
-        team.trust[:] = kin
+        same_policy = np.array([name == names[seat] for name in names])
+        self._seat, self._others, self._team = seat, np.flatnonzero(~same_policy), team
+        team.trust[:] = same_policy
         self._rng = np.random.default_rng(seed)
         self._before: Array | None = None
-        self._still = np.zeros(len(kin), np.int32)  # steps without a move
-        self._idle = np.zeros(len(kin), np.int32)  # steps in which, besides, the hands held the same
-        self._useless = np.zeros(len(kin), np.int32)  # steps since something was done at a pot or serving cell
+        self._still = np.zeros(len(same_policy), np.int32)  # steps without a move
+        self._idle = np.zeros(len(same_policy), np.int32)  # steps in which, besides, the hands held the same
+        self._useless = np.zeros(len(same_policy), np.int32)  # steps since something was done at a pot or serving cell
         self._laid: dict[int, int] = {}  # who put something on a counter last
         self._patience = MIN_PATIENCE
         self._aside = 0  # steps to go
 
     def watch(self, players: Array, stations: Array) -> None:
         """Look at what everybody did."""
-        if self._before is not None and len(self._strangers):
+        if self._before is not None and len(self._others):
             moved = (players[:, [Player.X, Player.Y]] != self._before[:, [Player.X, Player.Y]]).any(axis=1)
             handled = players[:, Player.HAND] != self._before[:, Player.HAND]
             self._still = np.where(moved, 0, self._still + 1)
@@ -61,10 +61,10 @@ class TeammateModel:
             np.maximum(self._team.claimed - 1, 0, out=self._team.claimed)
             for i in np.flatnonzero(handled).tolist():
                 self._note(i, players[i], stations)
-            if (moved | handled)[self._strangers].any():
+            if (moved | handled)[self._others].any():
                 self._patience = MIN_PATIENCE
             stands = np.where(self._still >= STILL, Trust.IN_THE_WAY, Trust.OTHER_POLICY)
-            self._team.trust[self._strangers] = stands[self._strangers]
+            self._team.trust[self._others] = stands[self._others]
         self._before = players.copy()
 
     def _note(self, i: int, player: Array, stations: Array) -> None:
@@ -82,8 +82,8 @@ class TeammateModel:
             self._team.claimed[s] = CLAIM
 
     def relied_on(self, env: State) -> State:
-        """Return the environment, without the things held by unreliable strangers."""
-        useless = self._strangers[self._useless[self._strangers] >= RELIED]
+        """Return the environment, without the things held by unreliable players of other policies."""
+        useless = self._others[self._useless[self._others] >= RELIED]
         if not len(useless):
             return env
         players = env.players.copy()
@@ -95,11 +95,11 @@ class TeammateModel:
         if self._aside > 0:
             self._aside -= 1
             return True
-        if acts or not len(self._strangers):
+        if acts or not len(self._others):
             return False
         places = players[:, [Player.X, Player.Y]]
-        near = np.abs(places - places[self._seat]).sum(axis=1)[self._strangers] <= NEAR
-        waits = np.minimum(self._idle[self._strangers], self._idle[self._seat]) >= self._patience
+        near = np.abs(places - places[self._seat]).sum(axis=1)[self._others] <= NEAR
+        waits = np.minimum(self._idle[self._others], self._idle[self._seat]) >= self._patience
         if not (near & waits).any():
             return False
         self._aside = int(self._rng.integers(*ASIDE))
@@ -107,7 +107,7 @@ class TeammateModel:
         return True
 
     def step_aside(self, players: Array, floor: Array, neighbours: Array) -> int:
-        """Return a move away from the nearest stranger, onto a free cell; ties are broken at random."""
+        """Return a move away from the nearest player of another policy, onto a free cell; ties are broken at random."""
         places = players[:, [Player.X, Player.Y]]
         taken = {int(floor[y, x]) for x, y in places.tolist()}
         position = places[self._seat]
@@ -115,7 +115,7 @@ class TeammateModel:
         for direction, target in enumerate(neighbours[floor[position[1], position[0]]].tolist()):
             if target == NOTHING or target in taken:
                 continue
-            away = np.abs(places[self._strangers] - (position + OFFSETS[direction])).sum(axis=1).min()
+            away = np.abs(places[self._others] - (position + OFFSETS[direction])).sum(axis=1).min()
             value = float(away) + float(self._rng.random())
             if value > most:
                 best, most = direction, value

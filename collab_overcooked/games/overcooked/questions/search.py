@@ -18,7 +18,7 @@ from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.policies.search.simulator import empty_fork
 
 from ..engine.constants import HAND_END, IDLE, MAX_INGREDIENTS, Action, Clock, Item, Player, Terrain, Thing
-from ..engine.observation_layout import measure_ways
+from ..engine.observation_layout import measure_distances
 
 Array = np.ndarray
 FAR = 1 << 12
@@ -90,7 +90,7 @@ class JointSearch:
         self.pots, self.servings = np.flatnonzero(flat == Terrain.POT), np.flatnonzero(flat == Terrain.SERVING)
         self.counters = np.flatnonzero(flat == Terrain.COUNTER)
         self.sources = {item: np.flatnonzero(flat == terrain) for item, terrain in DISPENSERS.items()}
-        ways = measure_ways(self.floor, tables.neighbours[0])
+        ways = measure_distances(self.floor, tables.neighbours[0])
         self.ways: Array = np.where(ways < 0, FAR, ways)
         self.faced, self.useful = self._poses()
         self.carry = self._carry()

@@ -130,8 +130,8 @@ def title(name: str) -> str:
 
 def question(goal: Goal, seat: int, kind: str) -> str:
     """Return the question for a seat's best action, or the one that its partner gets about it."""
-    aim = f"You both want {GOALS[goal]} as soon as possible."
+    objective = f"You both want {GOALS[goal]} as soon as possible."
     me, other = NAMES[seat], NAMES[1 - seat]
     if kind == items.PARTNER:
-        return f"{aim} {me} {PARTNER}. What will you see {me} use its hands on first?"
-    return f"{aim} {other} {PARTNER}. What should you do next with your hands?"
+        return f"{objective} {me} {PARTNER}. What will you see {me} use its hands on first?"
+    return f"{objective} {other} {PARTNER}. What should you do next with your hands?"

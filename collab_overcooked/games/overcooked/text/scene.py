@@ -81,15 +81,15 @@ def _past(directives: Sequence[str], position: codec.Codec, cells: int) -> Part:
 
 
 def _sorted_ingredients(value: Any) -> list[str]:
-    form = list_of(one_of(INGREDIENTS, "ingredient"), 1, MAX_INGREDIENTS, "ingredients")
-    return sorted(form(value))
+    parser = list_of(one_of(INGREDIENTS, "ingredient"), 1, MAX_INGREDIENTS, "ingredients")
+    return sorted(parser(value))
 
 
 THING = {
     "item": one_of(list(OBJECTS), "item"),
     "ingredients": _sorted_ingredients,
     "tick": integer(IDLE, MAX_COUNTER),
-    "time": COUNT.form,
+    "time": COUNT.parser,
     "ready": boolean_or_bit,
 }
 
@@ -231,8 +231,8 @@ class OvercookedScenes(CompiledGame):
                     raise ValueError(f"two objects lie at {[x, y]}")
                 cells[y, x] = _encode_thing(thing, tables.times[k])
 
-        form = record({"position": position.form, **THING}, ["position", "item"])
-        return Part(list_of(form, 0, tables.terrain[0].size, "objects"), read, write)
+        parser = record({"position": position.parser, **THING}, ["position", "item"])
+        return Part(list_of(parser, 0, tables.terrain[0].size, "objects"), read, write)
 
     def _gates(self, position: codec.Codec) -> Part:
         tables = self.compiled.tables
@@ -253,7 +253,7 @@ class OvercookedScenes(CompiledGame):
                     raise ValueError(f"there is no gate at {[x, y]}")
                 rows["cells"][y, x] = Item.OPEN if gate.get("open") else Item.NONE, 0, 0, gate.get("counter", 0)
 
-        gate = {"position": position.form, "open": boolean_or_bit, "counter": COUNT.form, "limit": COUNT.form}
+        gate = {"position": position.parser, "open": boolean_or_bit, "counter": COUNT.parser, "limit": COUNT.parser}
         return Part(list_of(record(gate, ["position"]), 0, tables.terrain[0].size, "gates"), read, write)
 
     def _check_scene(self, scene: dict[str, Any]) -> None:

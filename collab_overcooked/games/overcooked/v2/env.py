@@ -35,7 +35,7 @@ class OvercookedV2(OvercookedV2Text):
     n_actions = len(Action)
     max_cycles = HORIZON
     global_state = ("players", "cells", "clock")
-    lesson = (
+    tutorial = (
         ("take", r"\S+ take ingredient", "crate"),
         ("pot", r"\S+ put ingredient in pot", "pot"),
         ("put_down", r"\S+ put down", "counter"),
@@ -51,7 +51,7 @@ class OvercookedV2(OvercookedV2Text):
         drawn = (config.random_start, config.random_state, config.permuted_ingredients)
         self.deterministic = len(self.layout.recipes) == 1 and not any(drawn)
         if config.reward == "sparse":
-            paying = {event: rules.points_for(event, self.compiled.tables.params[Param.WRONG_PAYS]) for event in Event}
+            paying = {event: rules.reward_for(event, self.compiled.tables.params[Param.WRONG_PAYS]) for event in Event}
             self.event_pay = [Pay(event.name.lower(), team=(points, points)) for event, points in paying.items()]
         self._set_spaces(self.compiled.space)
 

@@ -41,7 +41,7 @@ class GeneratorConfig:
             raise ValueError(f"helping must be a number of at least 0, not {self.helping!r}")
 
 
-def generate_rooms(wish: GeneratorConfig, seed: int, name: str) -> tuple[dict[str, Any], SolvabilityReport]:
+def generate_rooms(config: GeneratorConfig, seed: int, name: str) -> tuple[dict[str, Any], SolvabilityReport]:
     """Draw layouts until one has the requested properties.
 
     Returns:
@@ -53,24 +53,24 @@ def generate_rooms(wish: GeneratorConfig, seed: int, name: str) -> tuple[dict[st
     rng = np.random.default_rng(seed)
     near: set[int] = set()
     for _ in range(TRIES):
-        values = _draw(wish, rng, name)
+        values = _draw(config, rng, name)
         report = prove_solvability(values)
         if not report.connected or report.success < 1 or report.turns is None or report.helping_turns is None:
             continue
         near.add(round(report.turns))
-        if round(report.turns) == wish.turns and report.helping_turns >= wish.helping:
+        if round(report.turns) == config.turns and report.helping_turns >= config.helping:
             claim = {"turns": round(report.turns, 6), "helping_turns": round(report.helping_turns, 6)}
             return {**values, "claim": claim}, prove_solvability({**values, "claim": claim})
     seen = ", ".join(map(str, sorted(near))) or "none with certain success"
-    target = f"{wish.turns} turns with {wish.helping:g} helping turns"
+    target = f"{config.turns} turns with {config.helping:g} helping turns"
     raise ValueError(f"turns: none of {TRIES} layouts takes {target}; seen: {seen}")
 
 
-def _draw(wish: GeneratorConfig, rng: np.random.Generator, name: str) -> dict[str, Any]:
-    n = wish.rooms
+def _draw(config: GeneratorConfig, rng: np.random.Generator, name: str) -> dict[str, Any]:
+    n = config.rooms
     pairs = {(int(rng.integers(room)), room) for room in range(1, n)}
     free = [(a, b) for b in range(n) for a in range(b) if (a, b) not in pairs]
-    for k in rng.permutation(len(free))[: wish.passages].tolist():
+    for k in rng.permutation(len(free))[: config.passages].tolist():
         pairs.add(free[k])
     near: dict[int, list[int]] = {room: [] for room in range(n)}
     for a, b in sorted(pairs):
@@ -79,18 +79,18 @@ def _draw(wish: GeneratorConfig, rng: np.random.Generator, name: str) -> dict[st
     order = rng.permutation(n).tolist()
     values: dict[str, Any] = {
         "name": name,
-        "game": wish.goal.name.lower(),
+        "game": config.goal.name.lower(),
         "rooms": {room + 1: [other + 1 for other in near[room]] for room in range(n)},
     }
-    if wish.goal == Goal.CAPTURE:
-        chosen = [sorted(pairs)[k] for k in rng.permutation(len(pairs))[: wish.doors].tolist()]
+    if config.goal == Goal.CAPTURE:
+        chosen = [sorted(pairs)[k] for k in rng.permutation(len(pairs))[: config.doors].tolist()]
         values["doors"] = [
             {"between": [a + 1, b + 1], "button": button + 1, "open": bool(rng.integers(2))}
             for (a, b), button in zip(chosen, rng.permutation(n).tolist(), strict=False)
         ]
     else:
-        values["generators"] = [room + 1 for room in order[3 : 3 + wish.generators]]
-        values["exits"] = [order[3 + wish.generators % (n - 3)] + 1]
+        values["generators"] = [room + 1 for room in order[3 : 3 + config.generators]]
+        values["exits"] = [order[3 + config.generators % (n - 3)] + 1]
     values["starts"] = {"agents": [order[0] + 1, order[1] + 1], "adversary": order[2] + 1}
     values["places"] = _circle(n)
     return values

@@ -77,7 +77,7 @@ def is_over(tables, env):
 
 
 @kernel
-def rest(env, out):
+def write_after_end(env, out):
     """Nothing happens, and players and adversary stay where they are. Mutates: out."""
     players, events = env.players, out.events
     for n in range(players.shape[0]):
@@ -161,7 +161,7 @@ def reset_env(tables, env, out, limit):
     clock[Clock.ADVERSARY], clock[Clock.TARGET] = params[Param.ADVERSARY_START], NOTHING
     clock[Clock.DOORS] = params[Param.DOORS_START]
     notice(tables, env)
-    rest(env, out)
+    write_after_end(env, out)
     forget(env)
 
 
@@ -178,4 +178,4 @@ def settle_batch(tables, state, decides):
         forget(env)
 
 
-BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, rest=rest)
+BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, write_after_end=write_after_end)

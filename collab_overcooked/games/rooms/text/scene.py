@@ -1,4 +1,4 @@
-"""Scenes of the room games: keys, their forms, and checks between keys."""
+"""Scenes of the room games: keys, their parsers, and checks between keys."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class RoomScene(CompiledGame):
     def _room(self) -> codec.Codec:
         names = codec.names_of(self.level.rooms, "room")
 
-        return names._replace(form=lambda value: names.form(str(value) if type(value) is int else value))
+        return names._replace(parser=lambda value: names.parser(str(value) if type(value) is int else value))
 
     def _known_part(self) -> Part:
         """Declare what players know by sight and memory: rooms and turns ``ago``, doors, fixes, rooms ``in_sight``."""
@@ -91,14 +91,14 @@ class RoomScene(CompiledGame):
             def write(rows: Rows, value: Mapping[str, Any]) -> None:
                 rows["sightings"][seat][k][:] = level.rooms.index(value["room"]), rows["clock"][Clock.T] - value["ago"]
 
-            return Part(record({"room": room.form, "ago": codec.COUNT.form}, ("room", "ago")), read, write)
+            return Part(record({"room": room.parser, "ago": codec.COUNT.parser}, ("room", "ago")), read, write)
 
         def in_sight(seat: int) -> Part:
             def read(rows: Rows) -> list[str]:
                 doors, here = rows["clock"][Clock.DOORS], rows["players"][seat][Player.ROOM]
                 return [level.rooms[at] for at in np.flatnonzero(self.compiled.tables.distances[doors, here] <= 1)]
 
-            return Part(list_of(room.form, 1, len(self.level.rooms), "rooms"), read)
+            return Part(list_of(room.parser, 1, len(self.level.rooms), "rooms"), read)
 
         known = [
             codec.group(

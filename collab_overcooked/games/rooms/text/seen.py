@@ -25,12 +25,12 @@ class RoomView(SeatView):
         super().__init__(game, state, seat)
         self.public_history = game.kwargs["sight"] == "all"
 
-    def deed(self, label: str) -> str:
-        return super().deed("waited" if label == "stayed" and self._game.goal == Goal.ESCAPE else label)
+    def own_event_label(self, label: str) -> str:
+        return super().own_event_label("waited" if label == "stayed" and self._game.goal == Goal.ESCAPE else label)
 
     @property
-    def aim(self) -> str:
-        return self._say(self._game.aim(self.scene["limit"]))
+    def objective(self) -> str:
+        return self._say(self._game.objective(self.scene["limit"]))
 
     @property
     def has_partners(self) -> bool:

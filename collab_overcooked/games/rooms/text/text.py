@@ -214,7 +214,7 @@ class RoomText(CompiledGame):
             rules += "\n" + SIGHT
         return rules
 
-    def aim(self, turns: int) -> str:
+    def objective(self, turns: int) -> str:
         """Return what players are to achieve in so many turns, and how doors or generators take part in it."""
         if self.goal == Goal.CAPTURE:
             doors = self._doors().replace("\n", " ")
@@ -322,18 +322,18 @@ class RoomText(CompiledGame):
 
     def _event(self, event: Sequence[int]) -> dict[str, Any]:
         level = self.level
-        deed, reason = Event(event[EventColumn.CODE]), Reason(event[EventColumn.REASON])
+        code, reason = Event(event[EventColumn.CODE]), Reason(event[EventColumn.REASON])
         room, subject = level.rooms[event[EventColumn.ROOM]], None
-        if deed == Event.PRESSED:
+        if code == Event.PRESSED:
             subject = level.door_names[event[EventColumn.SUBJECT]]
         label = {
             Event.STAYED: "stayed",
             Event.MOVED: f"went to {level.title(event[EventColumn.ROOM])}",
             Event.PRESSED: f"pressed the button of door {subject}",
             Event.FIXED: f"worked on the generator in {level.title(event[EventColumn.ROOM])}",
-        }[deed]
+        }[code]
         return {
-            "event": deed.name.lower(),
+            "event": code.name.lower(),
             "reason": reason.name,
             "room": room,
             "adversary": level.rooms[event[EventColumn.ADVERSARY]],

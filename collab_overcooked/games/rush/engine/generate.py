@@ -114,7 +114,7 @@ class GeneratorConfig:
         return self.agents * self.workers
 
 
-def generate_scenario(wish: GeneratorConfig, seed: int, name: str, budget: int = BUDGET) -> Values:
+def generate_scenario(config: GeneratorConfig, seed: int, name: str, budget: int = BUDGET) -> Values:
     """Generate a scenario that is proved to have the requested properties; deterministic in its arguments.
 
     All searches together may visit ``budget`` states.
@@ -123,22 +123,22 @@ def generate_scenario(wish: GeneratorConfig, seed: int, name: str, budget: int =
         ValueError: No episode with these properties was found.
     """
     rng = random.Random(seed)
-    stoves, cooking = _work(wish)
+    stoves, cooking = _work(config)
     for attempt in range(DRAWS):
-        recipes = _draw_recipes(rng, wish.orders, cooking)
-        if len(recipes) < wish.orders:
+        recipes = _draw_recipes(rng, config.orders, cooking)
+        if len(recipes) < config.orders:
             continue
-        areas = _draw_areas(rng, wish, recipes, stoves, 1 + attempt // PATIENCE)
-        values = _values(name, _describe(wish), wish, {"recipes": recipes, **areas})
+        areas = _draw_areas(rng, config, recipes, stoves, 1 + attempt // PATIENCE)
+        values = _values(name, _describe(config), config, {"recipes": recipes, **areas})
         first = prove_solvability(load_scenario(values), budget).episodes[0]
         claim = claim_of(first)
-        if first.team.proved and (first.alone is None or first.alone.proved) and _is_as_wished(wish, claim):
-            return exchange_goods(values | {"claim": claim}, wish.episodes, rng)
+        if first.team.proved and (first.alone is None or first.alone.proved) and _is_as_wished(config, claim):
+            return exchange_goods(values | {"claim": claim}, config.episodes, rng)
         budget -= first.team.states + (first.alone.states if first.alone else 0)
         if budget < 1:
             break
     raise ValueError(
-        f"turns: found no episode that needs exactly {wish.turns}; try another seed, fewer orders or more states"
+        f"turns: found no episode that needs exactly {config.turns}; try another seed, fewer orders or more states"
     )
 
 
@@ -153,54 +153,54 @@ def episodes_like(scenario: Scenario, episodes: int, seed: int, name: str, budge
     return exchange_goods(values | claim, episodes, random.Random(seed))
 
 
-def _is_as_wished(wish: GeneratorConfig, claim: Mapping[str, int]) -> bool:
-    if wish.tightness > 0:
-        return claim.get("team_turns") == wish.turns and "alone_orders" in claim
-    return claim.get("team_turns" if wish.agents == 1 else "alone_turns") == wish.turns
+def _is_as_wished(config: GeneratorConfig, claim: Mapping[str, int]) -> bool:
+    if config.tightness > 0:
+        return claim.get("team_turns") == config.turns and "alone_orders" in claim
+    return claim.get("team_turns" if config.agents == 1 else "alone_turns") == config.turns
 
 
-def _describe(wish: GeneratorConfig) -> str:
-    if wish.tightness == 0:
+def _describe(config: GeneratorConfig) -> str:
+    if config.tightness == 0:
         return "Plenty of stock and action spaces; one agent alone can finish all orders."
     return "Stock and action spaces are scarce; only agents that divide the work finish all orders, in the last turn."
 
 
-def _values(name: str, description: str, wish: GeneratorConfig, episode: Values) -> Values:
+def _values(name: str, description: str, config: GeneratorConfig, episode: Values) -> Values:
     return {
         "name": name,
         "description": description,
-        "agents": wish.agents,
-        "workers": wish.workers,
-        "max_turns": wish.max_turns or wish.turns,
+        "agents": config.agents,
+        "workers": config.workers,
+        "max_turns": config.max_turns or config.turns,
         "episodes": [episode],
     }
 
 
-def _work(wish: GeneratorConfig) -> tuple[int, int]:
-    amounts = _amounts(wish)
+def _work(config: GeneratorConfig) -> tuple[int, int]:
+    amounts = _amounts(config)
     if amounts:
         return amounts
-    possible = [turns for turns in range(1, MAX_TURNS_TRIED) if _amounts(replace(wish, turns=turns, max_turns=None))]
+    possible = [turns for turns in range(1, MAX_TURNS_TRIED) if _amounts(replace(config, turns=turns, max_turns=None))]
     raise ValueError(
-        f"turns: {wish.turns} is impossible with {wish.orders} orders and {wish.agents} x {wish.workers} workers "
-        f"at tightness {wish.tightness:g}; possible: {_ranges(possible)}"
+        f"turns: {config.turns} is impossible with {config.orders} orders and {config.agents} x {config.workers} "
+        f"workers at tightness {config.tightness:g}; possible: {_ranges(possible)}"
     )
 
 
-def _amounts(wish: GeneratorConfig) -> tuple[int, int] | None:
-    takes = 2 * wish.orders
-    if wish.tightness == 0:
-        cooking = wish.workers * wish.turns - takes
-        return (wish.hands, cooking) if cooking >= 0 else None
-    for stoves in range(1, wish.hands + 1):
+def _amounts(config: GeneratorConfig) -> tuple[int, int] | None:
+    takes = 2 * config.orders
+    if config.tightness == 0:
+        cooking = config.workers * config.turns - takes
+        return (config.hands, cooking) if cooking >= 0 else None
+    for stoves in range(1, config.hands + 1):
         fitting = [
             cooking
-            for cooking in range(wish.orders, stoves * wish.turns + 1)
-            if max(_rounds(cooking, stoves), _rounds(cooking + takes, wish.hands)) == wish.turns
-            and _rounds(cooking + takes, wish.workers) > wish.turns
+            for cooking in range(config.orders, stoves * config.turns + 1)
+            if max(_rounds(cooking, stoves), _rounds(cooking + takes, config.hands)) == config.turns
+            and _rounds(cooking + takes, config.workers) > config.turns
         ]
         if fitting:
-            return stoves, fitting[round(wish.tightness * (len(fitting) - 1))]
+            return stoves, fitting[round(config.tightness * (len(fitting) - 1))]
     return None
 
 
@@ -244,21 +244,21 @@ def _parts(rng: random.Random, total: int, count: int) -> list[int]:
 
 
 def _draw_areas(
-    rng: random.Random, wish: GeneratorConfig, recipes: Mapping[str, Values], stoves: int, spaces: int
+    rng: random.Random, config: GeneratorConfig, recipes: Mapping[str, Values], stoves: int, spaces: int
 ) -> dict[str, list[Values]]:
     ingredients = [recipe["ingredients"] for recipe in recipes.values()]
     spices = [recipe["spices"] for recipe in recipes.values()]
-    if wish.tightness == 0:
+    if config.tightness == 0:
         return {
-            "pantries": [_plenty(INGREDIENTS, ingredients, wish.hands)],
-            "spicebags": [_plenty(SPICES, spices, wish.hands)],
-            "stoves": [{"spaces": wish.hands}],
+            "pantries": [_plenty(INGREDIENTS, ingredients, config.hands)],
+            "spicebags": [_plenty(SPICES, spices, config.hands)],
+            "stoves": [{"spaces": config.hands}],
         }
-    pantries = [o % PANTRIES for o in rng.sample(range(wish.orders), wish.orders)]  # the right pantry of each order
-    fair = _rounds(wish.orders, wish.turns)
+    pantries = [o % PANTRIES for o in rng.sample(range(config.orders), config.orders)]  # the right pantry of each order
+    fair = _rounds(config.orders, config.turns)
     return {
-        "pantries": _scarce(rng, INGREDIENTS, ingredients, pantries, wish.tightness, max(spaces, fair)),
-        "spicebags": _scarce(rng, SPICES, spices, [0] * wish.orders, wish.tightness, fair),
+        "pantries": _scarce(rng, INGREDIENTS, ingredients, pantries, config.tightness, max(spaces, fair)),
+        "spicebags": _scarce(rng, SPICES, spices, [0] * config.orders, config.tightness, fair),
         "stoves": [{"spaces": 1} for _ in range(stoves)],
     }
 

@@ -151,11 +151,11 @@ def act(tables, env, action, event):
         take_spices(order, shelf, need, n_ingredients)
     else:
         cook(order, dish, area)
-    settle(order, dish, clock, event)
+    apply_outcome(order, dish, clock, event)
 
 
 @kernel
-def settle(order, dish, clock, event):
+def apply_outcome(order, dish, clock, event):
     """An accepted action ruins its order, advances it, or advances and finishes it.
 
     Mutates: order, clock, event.

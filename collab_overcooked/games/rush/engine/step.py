@@ -37,7 +37,7 @@ def is_over(tables, env):
 
 
 @kernel
-def rest(env, out):
+def write_after_end(env, out):
     """Nothing happens in an episode that is over. Mutates: out."""
     for seat in range(out.events.shape[0]):
         begin_event(out.events[seat], env.clock)
@@ -94,7 +94,7 @@ def act_batch(tables, state, actions, out):
 def reset_env(tables, env, out, limit):
     """Start an episode in which nothing has happened yet. Mutates: env, out."""
     open_kitchen(tables, env, limit)
-    rest(env, out)
+    write_after_end(env, out)
 
 
-BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, rest=rest)
+BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, write_after_end=write_after_end)

@@ -91,8 +91,8 @@ class ScenarioGenerator:
         from ..engine.solvability import prove_solvability, report_text
 
         check_yaml_path(out)
-        wishes = ("tightness", "turns", "agents", "workers", "orders", "max_turns")
-        values = {name: value for name, value in asdict(self).items() if name in wishes and value is not None}
+        names = ("tightness", "turns", "agents", "workers", "orders", "max_turns")
+        values = {name: value for name, value in asdict(self).items() if name in names and value is not None}
         flags = {name: f"--{name.replace('_', '-')}" for name in values}
         arguments = [command, f"--seed {self.seed} --episodes {self.episodes}"]
         arguments += [f"{flags[name]} {value:g}" for name, value in values.items()]

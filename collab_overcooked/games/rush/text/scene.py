@@ -52,9 +52,9 @@ class RushScene(CompiledGame):
             "worker": codec.span("clock", Clock.WORKER, 0, workers - 1),
             "seat": codec.span("clock", Clock.SEAT, 0, self.n_agents - 1),
             "limit": codec.span("clock", Clock.LIMIT, 1, MAX_OPTION),
-            "turns_left": Part(count.form, turns_left),
-            "agents": codec.constant(count.form, self.n_agents),
-            "workers": codec.constant(count.form, workers),
+            "turns_left": Part(count.parser, turns_left),
+            "agents": codec.constant(count.parser, self.n_agents),
+            "workers": codec.constant(count.parser, workers),
             "over": codec.read_only(codec.column("clock", Clock.OVER, codec.BOOLEAN), derived=True),
             "orders": self._orders(order),
             "areas": self._areas(),
@@ -77,11 +77,11 @@ class RushScene(CompiledGame):
                     rows["orders"][k, Order.SHAPED] = paid
 
         known = list(dict.fromkeys(name for episode in episodes for name in episode.orders))
-        form = record({"name": one_of(known, "order"), **{key: part.form for key, part in parts.items()}}, ["name"])
-        return Part(list_of(form, 0, self.sizes["O"], "orders"), read, write)
+        parser = record({"name": one_of(known, "order"), **{key: part.parser for key, part in parts.items()}}, ["name"])
+        return Part(list_of(parser, 0, self.sizes["O"], "orders"), read, write)
 
     def _areas(self) -> Part:
-        episodes, goods, count = self.scenario.episodes, self.scenario.goods, codec.COUNT.form
+        episodes, goods, count = self.scenario.episodes, self.scenario.goods, codec.COUNT.parser
         shelves = {"pantry": self.scenario.ingredients, "spicebag": self.scenario.spices}
 
         def read(rows: Rows) -> list[dict[str, Any]]:

@@ -3,6 +3,8 @@ from __future__ import annotations
 import copy
 import gzip
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +17,18 @@ from collab_overcooked.games.collab_overcooked.suite.collaboration import (
     PlanMessage,
     kitchen_vocabularies,
 )
-from collab_overcooked.games.collab_overcooked.suite.original_logs import (
-    GAMMA,
-    LogError,
-    apply_time_limit,
-    original_run,
-    read_original_log,
-)
+from collab_overcooked.games.collab_overcooked.suite.run_scores import apply_time_limit
+from collab_overcooked.games.collab_overcooked.suite.tables import scorecard
+from parity import original_logs
 from parity.original_evaluation import (
     score_original_case,
     score_original_ites_row,
     score_original_max_row,
     score_original_tes_row,
 )
+from parity.original_logs import GAMMA, LogError, find_logs, original_run, read_original_log, score_logs
 
+ROOT = Path(__file__).resolve().parents[4]
 TOLERANCE = 1e-12
 SPEECH = {"agent": 0, "analysis": "-", "say": "hi", "plan": "request('cut(chopping_board0)')"}
 ANSWER = {"agent": 1, "analysis": "-", "say": "ok", "plan": "cut(chopping_board0)"}
@@ -238,3 +238,70 @@ def test_codes_by_run_are_shifted_as_in_the_original(
         case["logs"][run]["events"] = []
     result = score_original_case(case, paper_references[case["task"]], kitchen_vocabularies(paper_foods))
     assert result["expected"]["process_result"] == ([[], *kept] if first_empty else kept)
+
+
+def original_log(delivered_at, requests="request('pickup(egg,ingredient_dispenser)')"):
+    def messages(t):
+        opened = [{"agent": 0, "analysis": "", "say": "egg please", "plan": requests}] if t == 0 else []
+        return {"timestamp": t, "content": {"content": [opened, []]}}
+
+    return {
+        "total_timestamp": list(range(delivered_at + 1)),
+        "total_order_finished": ["boiled_egg"],
+        "total_score": 20,
+        "total_action_list": [[{"timestamp": delivered_at, "action": "deliver_soup()"}], []],
+        "content": [messages(t) for t in range(delivered_at + 1)],
+    }
+
+
+@pytest.mark.parametrize(("delivered_at", "success"), [(24, 1.0), (25, 0.0)])
+def test_logs_of_the_original_are_scored_under_its_time_limit(tmp_path, delivered_at, success):
+    folder = tmp_path / "model" / "boiled_egg"
+    folder.mkdir(parents=True)
+    (folder / "experiment_1.json").write_text(json.dumps(original_log(delivered_at)))
+    table = score_logs(find_logs(tmp_path / "model"))
+    assert (table.levels[0].name, table.levels[0].success_rate.value) == ("1", success)
+    assert table.levels[0].ic.value == 1.0
+    assert "logs of the original" in scorecard(table).markdown()
+
+
+def test_a_log_without_a_task_in_its_name_needs_one(tmp_path):
+    log = tmp_path / "log.json"
+    log.write_text(json.dumps(original_log(10)))
+    with pytest.raises(ValueError, match="--task"):
+        score_logs([log])
+    table = score_logs([log], task="boiled_egg", gamma=2.0)
+    assert table.levels[0].runs == 1
+    assert scorecard(table).title == "logs of the original, kitchen paper, gamma 2"
+
+
+def test_the_command_scores_the_logs_of_a_folder(tmp_path):
+    def score(*words):
+        command = [sys.executable, "-m", "parity.original_logs", *map(str, words)]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+
+    (tmp_path / "log.json").write_text(json.dumps(original_log(30)))
+    for gamma, success in ((1.5, "0.0"), (2, "100.0")):
+        done = score(tmp_path, "--task", "boiled_egg", "--gamma", gamma)
+        assert done.returncode == 0, done.stderr
+        assert f"logs of the original, kitchen paper, gamma {gamma}" in done.stdout and success in done.stdout
+    assert "say which with --task" in score(tmp_path).stderr
+    (tmp_path / "none").mkdir()
+    assert "holds no logs of the original" in score(tmp_path / "none").stderr
+
+
+def test_run_folders_and_records_hold_no_logs(tmp_path):
+    (tmp_path / "records.jsonl").write_text("")
+    (tmp_path / "config.json").write_text("{}")
+    assert find_logs(tmp_path) == find_logs(tmp_path / "records.jsonl") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"), [("[" * 100_000, "nested too deep"), (" " * 1001, "unpacks to more than")]
+)
+def test_logs_of_the_original_are_not_read_without_end(text, message, tmp_path, monkeypatch):
+    monkeypatch.setattr(original_logs, "MAX_CHARACTERS", 1000 if "unpacks" in message else 10**6)
+    path = tmp_path / "log.json.gz"
+    path.write_bytes(gzip.compress(text.encode()))
+    with pytest.raises(ValueError, match=f"log.json.gz: .*{message}"):
+        score_logs([path], task="boiled_egg")

@@ -111,8 +111,3 @@ def test_one_name_plays_both_games() -> None:
         policy.reset(0, EnvInfo(env_id, game, "", ("greedy",) * game.n_agents, Simulator(game, state, 0)), 0)
         action = policy.act(AgentView.of(game, state, out, 0, 0))
         assert out.masks[0, 0, action] and policy.name == "greedy"
-
-
-@pytest.mark.parametrize("spec", ["planner", "scheduler", "solver"])
-def test_the_planner_has_three_names(spec: str, play: Any) -> None:
-    assert play(spec, level="level_0", agents=2).metrics == play("planner", level="level_0", agents=2).metrics

@@ -12,7 +12,7 @@ from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.registry import load_game
 
-SMALL = "scheduler:rollouts=32,horizon=16"
+SMALL = "planner:rollouts=32,horizon=16"
 
 
 @pytest.mark.parametrize(("level", "agents", "least"), [("level_3", 2, 4), ("level_12", 4, 5), ("level_9", 1, 1)])
@@ -46,15 +46,15 @@ def test_it_knows_nothing_of_the_orders_to_come() -> None:
 
 @pytest.mark.parametrize("rollouts", [1, 3])
 def test_few_rollouts_are_enough(play: Any, rollouts: int) -> None:
-    assert play(f"scheduler:rollouts={rollouts},horizon=1", level="level_0", agents=2).metrics["completed"] >= 4
+    assert play(f"planner:rollouts={rollouts},horizon=1", level="level_0", agents=2).metrics["completed"] >= 4
 
 
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("scheduler:rollout=5", "did you mean rollouts"),
-        ("scheduler:horizon=0", "integer of at least 1"),
-        ("scheduler:rollouts", "integer of at least 1"),
+        ("planner:rollout=5", "did you mean rollouts"),
+        ("planner:horizon=0", "integer of at least 1"),
+        ("planner:rollouts", "integer of at least 1"),
     ],
 )
 def test_a_bad_spec_is_refused_with_what_is_allowed(spec: str, message: str) -> None:
@@ -74,4 +74,4 @@ def test_looking_ahead_is_worth_it(play: Any) -> None:
     def completed(spec: str) -> int:
         return sum(play(spec, 3, level=level, agents=3, alpha=1.0).metrics["completed"] for level in levels())
 
-    assert completed("scheduler") > completed("greedy")
+    assert completed("planner") > completed("greedy")

@@ -9,7 +9,7 @@ from games.house.world import GameKind
 from collab_overcooked.games.house.policies.joint import HouseSubplans
 from collab_overcooked.policies.api import AgentView
 from collab_overcooked.policies.search.deliberation import Briefing
-from collab_overcooked.policies.search.plan_voices import auction, rate
+from collab_overcooked.policies.search.plan_functions import auction, rate
 from collab_overcooked.policies.search.subplans import Findings, PlanningView, plan_text
 
 NAMES = ("Alice", "Bob")

@@ -10,11 +10,11 @@ import pytest
 from collab_overcooked import make
 from collab_overcooked.games.overcooked.engine.constants import Item, Player
 from collab_overcooked.games.overcooked.engine.spec import layouts
+from collab_overcooked.games.overcooked.policies.distances import FAR, Distances, survey
 from collab_overcooked.games.overcooked.policies.greedy import assigner
 from collab_overcooked.games.overcooked.policies.kitchen import Trust
 from collab_overcooked.games.overcooked.policies.needs import Need
 from collab_overcooked.games.overcooked.policies.teammates import HALTED, RELIEF, Halt
-from collab_overcooked.games.overcooked.policies.ways import FAR, Ways, survey
 from collab_overcooked.games.overcooked.suite import score_record
 from collab_overcooked.kernels.jit import row_at
 from collab_overcooked.runner.episode import play_episode
@@ -151,17 +151,17 @@ def test_fields_count_the_steps_to_facing_a_station() -> None:
     env = make("Overcooked-v0", layout="cramped_room")
     env.reset(seed=0)
     state, cooks = row_at(env.arrays[0], 0), assigner(env.game)
-    kitchen, ways = cooks.kitchen(env.arrays[0]), cooks.allocate(Ways)
+    kitchen, distances = cooks.kitchen(env.arrays[0]), cooks.allocate(Distances)
     floor, stations = kitchen.floor, kitchen.stations
-    survey(kitchen, state, np.full(2, Trust.SAME_POLICY, np.int32), ways)
+    survey(kitchen, state, np.full(2, Trust.SAME_POLICY, np.int32), distances)
     pot = int(np.flatnonzero((stations[:, 1:] == (2, 0)).all(axis=1))[0])
-    assert ways.fields[pot, floor[1, 2]] == 1, "turning"
-    assert ways.fields[pot, floor[2, 2]] == 1, "walking up to it in its direction"
-    assert ways.fields[pot, floor[1, 1]] == 2
-    assert ways.fields.max() <= FAR
+    assert distances.fields[pot, floor[1, 2]] == 1, "turning"
+    assert distances.fields[pot, floor[2, 2]] == 1, "walking up to it in its direction"
+    assert distances.fields[pot, floor[1, 1]] == 2
+    assert distances.fields.max() <= FAR
     assert len(Need) == cooks.jobs.needs.shape[1]
-    survey(kitchen, state, np.array([Trust.SAME_POLICY, Trust.IN_THE_WAY], np.int32), ways)
+    survey(kitchen, state, np.array([Trust.SAME_POLICY, Trust.IN_THE_WAY], np.int32), distances)
     assert state.players[1, :2].tolist() == [3, 1]
     east = int(np.flatnonzero((stations[:, 1:] == (4, 1)).all(axis=1))[0])
-    assert ways.fields[east, floor[1, 1]] == FAR, "somebody stands in the only place"
-    assert ways.opened[east, floor[1, 1]] == 2
+    assert distances.fields[east, floor[1, 1]] == FAR, "somebody stands in the only place"
+    assert distances.opened[east, floor[1, 1]] == 2

@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from games.overcooked.v2.world import Film
+from games.overcooked.v2.world import Rollout
 
 from collab_overcooked.games.overcooked.v2.engine import rules
 from collab_overcooked.games.overcooked.v2.engine.compile import bits_of, kinds_of
@@ -93,40 +93,40 @@ def test_judge_interact(kind, hand, content, event):
 
 
 def test_apply_interact_carries_ingredients_into_a_pot():
-    film = Film(world()).play("W I E N I W I E N I", ". . . . . . . . . W I E")
-    assert film.facts == ["b east holds tomato", "(2,0) soup onion onion"]
+    rollout = Rollout(world()).play("W I E N I W I E N I", ". . . . . . . . . W I E")
+    assert rollout.facts == ["b east holds tomato", "(2,0) soup onion onion"]
 
 
 def test_apply_interact_starts_a_full_pot_that_is_ready_after_20_steps_with_its_own():
-    film = Film(world("a north holds onion", "(2,0) soup onion onion", rows=ROOM.replace("0a ", "0 a")))
-    assert film.play("I").facts == ["(2,0) soup onion onion onion 19 left"]
-    assert film.play(WAITING[: 2 * 18]).facts == ["(2,0) soup onion onion onion 1 left"]
-    assert film.play(".").facts == ["(2,0) soup onion onion onion ready"]
+    rollout = Rollout(world("a north holds onion", "(2,0) soup onion onion", rows=ROOM.replace("0a ", "0 a")))
+    assert rollout.play("I").facts == ["(2,0) soup onion onion onion 19 left"]
+    assert rollout.play(WAITING[: 2 * 18]).facts == ["(2,0) soup onion onion onion 1 left"]
+    assert rollout.play(".").facts == ["(2,0) soup onion onion onion ready"]
 
 
 def test_apply_interact_takes_soup_and_puts_things_down():
-    film = Film(world("a north holds plate", "(2,0) soup onion ready", rows=ROOM.replace("0a ", "0 a")))
-    assert film.play("I").facts == ["a north holds dish onion"]
-    assert film.play("W N I").facts == ["(1,0) dish onion"]
-    assert film.play("I").facts == ["a north holds dish onion"]
+    rollout = Rollout(world("a north holds plate", "(2,0) soup onion ready", rows=ROOM.replace("0a ", "0 a")))
+    assert rollout.play("I").facts == ["a north holds dish onion"]
+    assert rollout.play("W N I").facts == ["(1,0) dish onion"]
+    assert rollout.play("I").facts == ["a north holds dish onion"]
 
 
 def test_points_for():
     dish = "a east holds dish onion onion {}"
     rows = ROOM.replace("0a  W", "0  aX")
     for name, options, points in (("onion", {}, 20), ("tomato", {}, 0), ("tomato", {"negative_rewards": True}, -20)):
-        film = Film(world(dish.format(name), rows=rows), **options).play("I")
-        assert film.paid == [[points, points]] and film.facts == ["a east"]
-        assert film.scene["delivered"] == (name == "onion") and film.scene["score"] == points
-    assert [rules.points_for(event, -20) for event in Event] == [0] * 8 + [20, -20, -5]
+        rollout = Rollout(world(dish.format(name), rows=rows), **options).play("I")
+        assert rollout.paid == [[points, points]] and rollout.facts == ["a east"]
+        assert rollout.scene["delivered"] == (name == "onion") and rollout.scene["score"] == points
+    assert [rules.reward_for(event, -20) for event in Event] == [0] * 8 + [20, -20, -5]
 
 
 def test_points_for_a_button_are_paid_each_time_it_is_pressed():
-    film = Film(world("b south", rows=ROOM.replace("1b ", "1 b")))
-    assert film.play("", "I").facts == ["b south", "(2,3) button 9"] and film.paid == [[-5, -5]]
-    assert film.play("", ". . I").facts[1:] == ["(2,3) button 9"] and film.paid[-1] == [-5, -5]
-    assert film.play(WAITING[: 2 * 8]).facts[1:] == ["(2,3) button 1"]
-    assert film.play(".").facts == ["b south"]
+    rollout = Rollout(world("b south", rows=ROOM.replace("1b ", "1 b")))
+    assert rollout.play("", "I").facts == ["b south", "(2,3) button 9"] and rollout.paid == [[-5, -5]]
+    assert rollout.play("", ". . I").facts[1:] == ["(2,3) button 9"] and rollout.paid[-1] == [-5, -5]
+    assert rollout.play(WAITING[: 2 * 8]).facts[1:] == ["(2,3) button 1"]
+    assert rollout.play(".").facts == ["b south"]
 
 
 RECIPE = bits_of((0, 0, 1))
@@ -161,19 +161,19 @@ def test_shaped_for(event, hand, content, explicit, paid):
     ],
 )
 def test_is_plate_wanted(facts, paid):
-    film = Film(world("a east", *facts, rows="WWPWX\n0 b R\n1  aB\nWWWWW"), reward="shaped").play("I")
-    assert film.shaped == [[paid, 0]] and film.paid == [[paid, 0]]
+    rollout = Rollout(world("a east", *facts, rows="WWPWX\n0 b R\n1  aB\nWWWWW"), reward="shaped").play("I")
+    assert rollout.shaped == [[paid, 0]] and rollout.paid == [[paid, 0]]
 
 
 def test_interact_in_turn_comes_after_moves_and_in_seat_order():
     rows = "WWWWX\n0 abW\nB   P\nWWWWW"
-    film = Film(world("a north holds plate", "b north", rows=rows)).play("I", "I")
-    assert film.facts == ["(2,0) plate"]  # b faces another cell
-    film = Film(world("a east holds plate", "b west", rows="WWXWW\n0aWbB\nWPWWW")).play("I", "I")
-    assert film.facts == ["a east", "b west holds plate"]
-    film = Film(world("a east", "b west holds plate", rows="WWXWW\n0aWbB\nWPWWW")).play("I", "I")
-    assert film.facts == ["a east", "b west", "(2,1) plate"]
-    assert Film(world("a south holds onion", rows="WWXWW\n0a  B\nWPWWW")).play("E").play("I").facts == [
+    rollout = Rollout(world("a north holds plate", "b north", rows=rows)).play("I", "I")
+    assert rollout.facts == ["(2,0) plate"]  # b faces another cell
+    rollout = Rollout(world("a east holds plate", "b west", rows="WWXWW\n0aWbB\nWPWWW")).play("I", "I")
+    assert rollout.facts == ["a east", "b west holds plate"]
+    rollout = Rollout(world("a east", "b west holds plate", rows="WWXWW\n0aWbB\nWPWWW")).play("I", "I")
+    assert rollout.facts == ["a east", "b west", "(2,1) plate"]
+    assert Rollout(world("a south holds onion", rows="WWXWW\n0a  B\nWPWWW")).play("E").play("I").facts == [
         "a east holds onion"
     ]
 
@@ -186,12 +186,12 @@ def test_interact_in_turn_comes_after_moves_and_in_seat_order():
     ],
 )
 def test_move_players_goes_back_where_they_meet(scripts, picture):
-    film = Film(world(rows="WPXWR\n0a bB\nWWWWW")).play(*scripts)
-    assert film.picture.split("\n")[1] == picture
+    rollout = Rollout(world(rows="WPXWR\n0a bB\nWWWWW")).play(*scripts)
+    assert rollout.picture.split("\n")[1] == picture
 
 
 def test_move_players_does_not_swap():
-    assert Film(world(rows="WPXWR\n0ab B\nWWWWW")).play("E", "W").picture.split("\n")[1] == "0ab B"
+    assert Rollout(world(rows="WPXWR\n0ab B\nWWWWW")).play("E", "W").picture.split("\n")[1] == "0ab B"
 
 
 def test_tick_cell():
@@ -211,13 +211,15 @@ def test_draw_recipe_is_uniform_and_only_correct_deliveries_redraw():
     counts = Counter(int(rules.draw_recipe(recipes, rng)) for _ in range(3000))
     assert set(counts) == {4, 16, 64} and max(counts.values()) - min(counts.values()) < 200
     rows, options = ROOM.replace("0a  W", "0  aX"), {"redraw_recipe": True, "view_radius": 1}
-    wrong = Film(world("a east holds dish tomato tomato tomato", "known to a", rows=rows), **options).play("I")
+    wrong = Rollout(world("a east holds dish tomato tomato tomato", "known to a", rows=rows), **options).play("I")
     assert wrong.known_to == "a"
-    films = [Film(world("a east holds dish onion onion onion", "known to a", rows=rows), **options) for _ in range(8)]
-    for seed, film in enumerate(films):
-        film.state.rng[:] = seed_states([seed])
-        assert film.play("I").known_to == ""
-    assert len({tuple(film.scene["recipe"]) for film in films}) > 1
+    rollouts = [
+        Rollout(world("a east holds dish onion onion onion", "known to a", rows=rows), **options) for _ in range(8)
+    ]
+    for seed, rollout in enumerate(rollouts):
+        rollout.state.rng[:] = seed_states([seed])
+        assert rollout.play("I").known_to == ""
+    assert len({tuple(rollout.scene["recipe"]) for rollout in rollouts}) > 1
 
 
 @pytest.mark.parametrize(("radius", "expected"), [(1, [0, 0, 0]), (2, [1, 0, 0]), (3, [1, 1, 0]), (-1, [1, 1, 1])])
@@ -240,12 +242,12 @@ HALL = """
 
 
 def test_learn_recipe_by_sight_and_by_a_button_and_remember_it():
-    film = Film(HALL, view_radius=2)
-    assert film.known_to == "a"
-    assert film.play("", "E I").known_to == "ab" and film.paid[-1] == [-5, -5]
-    assert film.play("E E", WAITING).known_to == "ab"  # remembered out of view, and once the button is dark
-    assert Film(HALL).known_to == "ab"
-    assert Film(HALL, recipes=[[0, 0, 0]], view_radius=1).play("E E").known_to == "ab"
+    rollout = Rollout(HALL, view_radius=2)
+    assert rollout.known_to == "a"
+    assert rollout.play("", "E I").known_to == "ab" and rollout.paid[-1] == [-5, -5]
+    assert rollout.play("E E", WAITING).known_to == "ab"  # remembered out of view, and once the button is dark
+    assert Rollout(HALL).known_to == "ab"
+    assert Rollout(HALL, recipes=[[0, 0, 0]], view_radius=1).play("E E").known_to == "ab"
 
 
 def test_draw_ingredients():
@@ -288,9 +290,9 @@ def test_permute_channels_exchanges_the_named_ones():
 
 
 def test_observations_permute_a_player_s_channels_only():
-    film = Film("WWPWX\n0ab 1\nWWBWR", permuted_ingredients=[0, 1])
-    film.state.channels[0] = [[1, 0], [0, 1]]
+    rollout = Rollout("WWPWX\n0ab 1\nWWBWR", permuted_ingredients=[0, 1])
+    rollout.state.channels[0] = [[1, 0], [0, 1]]
     piles = 2 * 9 + 6
-    seen = [film.observed(seat) for seat in (0, 1)]
+    seen = [rollout.observed(seat) for seat in (0, 1)]
     assert [seen[seat][1, 0, piles : piles + 2].tolist() for seat in (0, 1)] == [[0, 1], [1, 0]]
     np.testing.assert_array_equal(seen[0][..., piles], seen[1][..., piles + 1])

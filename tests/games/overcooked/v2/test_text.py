@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from games.overcooked.v2.world import Film
+from games.overcooked.v2.world import Rollout
 
 from collab_overcooked.games.overcooked.v2.env import OvercookedV2
 from collab_overcooked.registry import make
@@ -15,21 +15,21 @@ HALL = """
 
 
 def test_descriptions_tell_the_recipe_to_those_who_have_seen_it():
-    film = Film(HALL, view_radius=2)
-    seeing, blind = (film.game.describe(film.state, 0, seat) for seat in (0, 1))
+    rollout = Rollout(HALL, view_radius=2)
+    seeing, blind = (rollout.game.describe(rollout.state, 0, seat) for seat in (0, 1))
     assert "Recipe: 3 onions." in seeing and "Bob is out of view." in seeing
     assert "you have not seen it; it is one of: 3 onions; 2 onions, 1 tomato; 3 tomatoes" in blind
-    film.play("", "E I")
-    lit = film.game.describe(film.state, 0, 1)
+    rollout.play("", "E I")
+    lit = rollout.game.describe(rollout.state, 0, 1)
     assert "Recipe: 3 onions." in lit and "Button (8, 1): shows the recipe for 9 more steps." in lit
 
 
 def test_pictures_show_the_recipe_in_view_only():
-    film = Film(HALL, view_radius=2)
-    seeing, blind = (film.game.render(film.state, 0, "ansi", seat) for seat in (0, 1))
+    rollout = Rollout(HALL, view_radius=2)
+    seeing, blind = (rollout.game.render(rollout.state, 0, "ansi", seat) for seat in (0, 1))
     assert "R000" in seeing and "R000" not in blind and "recipe: you have not seen it" in blind
     assert "out of view" in blind and blind.count("?") == 3
-    assert film.play("", "E I").game.render(film.state, 0, "ansi", 1).count("L000") == 1
+    assert rollout.play("", "E I").game.render(rollout.state, 0, "ansi", 1).count("L000") == 1
 
 
 def test_manuals_say_who_sees_what_and_what_things_cost():

@@ -79,7 +79,7 @@ def text_of(thing: dict[str, Any]) -> str:
     return " ".join([thing["item"], *thing.get("ingredients", ())])
 
 
-class Film:
+class Rollout:
     """A drawn world in which scripts are played; pictures, points and events of the last step can be read."""
 
     def __init__(self, world: str, recipes: Any = RECIPES, **options: Any) -> None:
@@ -116,7 +116,7 @@ class Film:
         players = zip(LETTERS, self.scene["players"], strict=False)
         return "".join(letter for letter, player in players if player["knows_recipe"])
 
-    def play(self, *scripts: str) -> Film:
+    def play(self, *scripts: str) -> Rollout:
         """Play a script such as ``"N I . I"`` for each player; who has no token left stays."""
         queues = [script.split() for script in scripts]
         for k in range(max(map(len, queues))):

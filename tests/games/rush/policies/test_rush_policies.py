@@ -1,4 +1,4 @@
-"""Greedy, solver and selfish play of Rush, alone and beside others."""
+"""Greedy, exact and selfish play of Rush, alone and beside others."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SCENARIOS = [(name, episode) for name in ("easy", "hard") for episode in range(3
 @pytest.mark.slow
 @pytest.mark.parametrize(("scenario", "episode"), SCENARIOS)
 def test_the_solver_plays_the_certified_optimum(play: Any, scenario: str, episode: int) -> None:
-    result = play("solver", scenario=scenario, episode=episode)
+    result = play("planner", scenario=scenario, episode=episode)
     assert (result["finished"], result["ruined"], result["refused"]) == (5, 0, 0)
     assert result["turns"] == {"easy": 4, "hard": 10}[scenario]
     assert abs(np.diff(result["advanced"])) <= 1, "the work is shared"
@@ -37,8 +37,8 @@ def test_selfish_play_is_one_agents_best(play: Any, scenario: str, episode: int)
 
 
 def test_the_policies_are_told_apart(play: Any) -> None:
-    finished = {spec: play(spec, scenario="hard", episode=0)["finished"] for spec in ("random", "greedy", "solver")}
-    assert finished["random"] < finished["greedy"] < finished["solver"]
+    finished = {spec: play(spec, scenario="hard", episode=0)["finished"] for spec in ("random", "greedy", "planner")}
+    assert finished["random"] < finished["greedy"] < finished["planner"]
     assert play("random", scenario="easy")["ruined"] > 0
 
 
@@ -50,18 +50,18 @@ def test_greedy_ruins_nothing_and_is_never_refused(play: Any, scenario: str) -> 
 
 
 @pytest.mark.parametrize("options", [{"agents": 1}, {"agents": 3}, {"workers": 1}, {"agents": 4, "workers": 3}])
-@pytest.mark.parametrize("spec", ["greedy", "solver", "selfish"])
+@pytest.mark.parametrize("spec", ["greedy", "planner", "selfish"])
 def test_they_play_with_any_number_of_agents_and_workers(play: Any, spec: str, options: dict[str, int]) -> None:
     result = play(spec, scenario="hard", **options)
     assert result["finished"] >= 1 and result["ruined"] == result["refused"] == 0
 
 
-@pytest.mark.parametrize("spec", ["greedy", "solver", "selfish"])
+@pytest.mark.parametrize("spec", ["greedy", "planner", "selfish"])
 def test_masks_that_hide_ruin_change_nothing(play: Any, spec: str) -> None:
     assert play(spec, scenario="hard", mask="safe")["actions"] == play(spec, scenario="hard")["actions"]
 
 
-@pytest.mark.parametrize("spec", ["greedy", "solver", "selfish"])
+@pytest.mark.parametrize("spec", ["greedy", "planner", "selfish"])
 def test_words_change_nothing(play: Any, spec: str) -> None:
     alien = play(spec, env_id="AlienRush-v0", scenario="hard")
     assert alien == play(spec, scenario="hard")
@@ -71,14 +71,14 @@ def test_words_change_nothing(play: Any, spec: str) -> None:
 @pytest.mark.parametrize("partner", ["selfish", "greedy"])
 def test_the_solver_does_not_get_into_anybodys_way(play: Any, partner: str, seat: int) -> None:
     team = [partner, partner]
-    team[seat] = "solver"
+    team[seat] = "planner"
     easy, hard = play(team, scenario="easy"), play(team, scenario="hard")
     assert easy["finished"] == 5 and easy["turns"] <= 5 and hard["finished"] >= 3
     assert easy["ruined"] == hard["ruined"] == 0
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("team", [["solver", "random"], ["random", "solver"]])
+@pytest.mark.parametrize("team", [["planner", "random"], ["random", "planner"]])
 def test_the_solver_makes_the_best_of_a_bad_partner(play: Any, team: list[str], seed: int) -> None:
     """What a random partner ruins is lost; what is left is finished by one alone."""
     result = play(team, seed, scenario="easy")
@@ -92,8 +92,8 @@ def test_the_solver_leaves_alone_what_a_partner_may_be_cooking() -> None:
     state, out = game.alloc(1)
     state.rng[:] = 3
     game.reset(state, out, np.ones(1, np.bool_), {"episode": 0})
-    policy = make_policy("solver")
-    policy.reset(1, EnvInfo(game.id, game, "", ("random", "solver"), Simulator(game, state, 1)), 0)
+    policy = make_policy("planner")
+    policy.reset(1, EnvInfo(game.id, game, "", ("random", "planner"), Simulator(game, state, 1)), 0)
     rng = np.random.default_rng(0)
     while not state.clock[0, Clock.OVER]:
         entry = policy.act(AgentView.of(game, state, out, 1, int(state.clock[0, Clock.T])))
@@ -118,7 +118,7 @@ def test_a_plan_is_made_once_and_followed(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_an_unfinished_search_falls_back_on_what_is_useful(monkeypatch: pytest.MonkeyPatch, play: Any) -> None:
     monkeypatch.setattr("collab_overcooked.games.rush.policies.planner.BUDGET", 1)
-    assert play("solver", scenario="easy")["finished"] == 5
+    assert play("planner", scenario="easy")["finished"] == 5
 
 
 def test_other_games_are_refused() -> None:

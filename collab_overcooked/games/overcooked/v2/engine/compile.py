@@ -67,7 +67,7 @@ def compile_layout(layout: Layout, config: OvercookedV2Config) -> Compiled:
         starts=np.array(layout.starts, np.int32),
         regions=number_regions(terrain),
         recipes=np.array([bits_of(recipe) for recipe in layout.recipes], np.int32),
-        holders=np.ascontiguousarray(np.argwhere(terrain != Terrain.FLOOR)[:, ::-1], np.int32),
+        object_cells=np.ascontiguousarray(np.argwhere(terrain != Terrain.FLOOR)[:, ::-1], np.int32),
         permuted=_permuted(config.permuted_ingredients, layout.kinds),
         views=views,
         template=_template(terrain, layout.kinds, len(highest), config.view_radius or 0),

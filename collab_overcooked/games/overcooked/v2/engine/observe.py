@@ -80,13 +80,13 @@ def draw_cells(tables, env, i, left, top, out):
     Mutates: out.
     """
     cells, clock, channels = env.cells, env.clock, env.channels[i]
-    terrain, holders, params, view = tables.terrain, tables.holders, tables.params, tables.views
+    terrain, object_cells, params, view = tables.terrain, tables.object_cells, tables.params, tables.views
     kinds, n_channels = params[Param.KINDS], view[View.CHANNELS]
     piles = 2 * (7 + kinds) + STATIC
     content, recipe = piles + kinds, piles + kinds + 2 + kinds
     timer, light = recipe + 2 + kinds, recipe + 3 + kinds
-    for h in range(holders.shape[0]):
-        x, y = holders[h, 0], holders[h, 1]
+    for h in range(object_cells.shape[0]):
+        x, y = object_cells[h, 0], object_cells[h, 1]
         if not is_inside(x - left, y - top, view):
             continue
         kind, cell = terrain[y, x], cells[y, x]

@@ -58,11 +58,11 @@ def count_held_plates(players):
 
 
 @kernel
-def count_used_pots(cells, terrain, holders):
+def count_used_pots(cells, terrain, object_cells):
     """A pot with ingredients or soup in it needs a plate sooner or later."""
     count = 0
-    for h in range(holders.shape[0]):
-        x, y = holders[h, 0], holders[h, 1]
+    for h in range(object_cells.shape[0]):
+        x, y = object_cells[h, 0], object_cells[h, 1]
         count += terrain[y, x] == Terrain.POT and cells[y, x, Cell.CONTENT] != 0
     return count
 
@@ -141,7 +141,7 @@ def apply_interact(event, player, cell, kind, explicit):
 
 
 @kernel
-def points_for(event, wrong_pays):
+def reward_for(event, wrong_pays):
     """The recipe pays 20 points, another soup nothing or -20, and a button costs 5; pressing it again costs again."""
     if event == Event.SOUP_DELIVERY:
         return DELIVERY_PAYS
@@ -165,9 +165,9 @@ def shaped_for(event, hand, content, recipe, explicit):
 
 
 @kernel
-def is_plate_wanted(held, cells, terrain, holders):
+def is_plate_wanted(held, cells, terrain, object_cells):
     """A plate is useful if none lies on a counter and hands hold fewer plates than there are pots that need one."""
-    return held < count_used_pots(cells, terrain, holders) and not lies_on_counter(PLATE, cells, terrain)
+    return held < count_used_pots(cells, terrain, object_cells) and not lies_on_counter(PLATE, cells, terrain)
 
 
 @kernel
@@ -188,13 +188,13 @@ def interact_in_turn(tables, env, out):
         if event == Event.NONE:
             events[i, EventColumn.REASON] = Reason.NO_EFFECT
             continue
-        if event == Event.PLATE_PICKUP and is_plate_wanted(held, cells, terrain, tables.holders):
+        if event == Event.PLATE_PICKUP and is_plate_wanted(held, cells, terrain, tables.object_cells):
             shaped[i] = PLATE_SHAPED
         else:
             shaped[i] = shaped_for(event, hand, content, recipe, explicit)
         apply_interact(event, players[i], cells[y, x], kind, explicit)
         events[i, EventColumn.CODE] = event
-        sparse[i] = points_for(event, params[Param.WRONG_PAYS])
+        sparse[i] = reward_for(event, params[Param.WRONG_PAYS])
         delivered = delivered or event == Event.SOUP_DELIVERY
     return delivered
 
@@ -239,13 +239,13 @@ def learn_recipe(tables, env):
 
     Mutates: env.players.
     """
-    players, cells, terrain, holders = env.players, env.cells, tables.terrain, tables.holders
+    players, cells, terrain, object_cells = env.players, env.cells, tables.terrain, tables.object_cells
     radius = tables.params[Param.RADIUS]
     for i in range(players.shape[0]):
         if tables.recipes.shape[0] == 1:
             players[i, Player.KNOWS] = 1
-        for h in range(holders.shape[0] if players[i, Player.KNOWS] == 0 else 0):
-            x, y = holders[h, 0], holders[h, 1]
+        for h in range(object_cells.shape[0] if players[i, Player.KNOWS] == 0 else 0):
+            x, y = object_cells[h, 0], object_cells[h, 1]
             if shows_recipe(cells[y, x], terrain[y, x]) and is_in_view(x, y, players[i], radius):
                 players[i, Player.KNOWS] = 1
 

@@ -22,7 +22,7 @@ class Tables(NamedTuple):
     starts: Array  # (N, 2) x, y
     regions: Array  # (H, W) number of the floor that a cell belongs to, or NOTHING
     recipes: Array  # (Q,) bit fields of the recipes that are drawn
-    holders: Array  # (M, 2) cells x, y of all but floor, in reading order
+    object_cells: Array  # (M, 2) cells x, y of all but floor, in reading order
     permuted: Array  # (P,) ingredients whose channels are exchanged
     views: Array  # (12,) see Overcooked's View
     template: Array  # (L,) uint8, the kinds of cells as channels, with a margin as wide as the view

@@ -8,7 +8,7 @@ from collab_overcooked.kernels.jit import kernel, row_at
 
 from ...engine.constants import FIRST_ID
 from ...engine.rules import choose_primitives, move_players, start_anywhere
-from ...engine.step import clear_rewards, end_step, is_over, rest
+from ...engine.step import clear_rewards, end_step, is_over, write_after_end
 from .constants import Clock, Param, Player, Terrain
 from .observe import observe_env
 from .rules import draw_recipe, draw_thing, fill_pot, interact_in_turn, learn_recipe, permute_channels, tick_cell
@@ -21,14 +21,14 @@ def step_env(tables, env, actions, out):
     Mutates: env, out.
     """
     cells, clock, sparse = env.cells, env.clock, out.sparse
-    terrain, holders = tables.terrain, tables.holders
+    terrain, object_cells = tables.terrain, tables.object_cells
     clear_events(out.events, FIRST_ID)
     clear_rewards(out)
     choose_primitives(actions, tables.levels, out.events)
     move_players(terrain, env, out)
     delivered = interact_in_turn(tables, env, out)
-    for h in range(holders.shape[0]):
-        tick_cell(cells[holders[h, 1], holders[h, 0]], terrain[holders[h, 1], holders[h, 0]])
+    for h in range(object_cells.shape[0]):
+        tick_cell(cells[object_cells[h, 1], object_cells[h, 0]], terrain[object_cells[h, 1], object_cells[h, 0]])
     clock[Clock.T] += 1
     clock[Clock.DELIVERED] = delivered
     for i in range(sparse.shape[0]):
@@ -48,8 +48,8 @@ def scatter_things(tables, env):
     recipes, kinds = tables.recipes, tables.params[Param.KINDS]
     for i in range(players.shape[0]):
         players[i, Player.HAND] = draw_thing(2, 5, 3, recipes, kinds, rng)
-    for h in range(tables.holders.shape[0]):
-        x, y = tables.holders[h, 0], tables.holders[h, 1]
+    for h in range(tables.object_cells.shape[0]):
+        x, y = tables.object_cells[h, 0], tables.object_cells[h, 1]
         if tables.terrain[y, x] == Terrain.POT:
             fill_pot(cells[y, x], kinds, rng)
         elif tables.terrain[y, x] == Terrain.COUNTER:
@@ -83,4 +83,4 @@ def learn_batch(tables, state):
         learn_recipe(tables, row_at(state, b))
 
 
-BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, rest=rest)
+BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, write_after_end=write_after_end)

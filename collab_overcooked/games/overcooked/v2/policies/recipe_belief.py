@@ -91,8 +91,8 @@ def can_become(ingredients: Recipe, recipe: Recipe) -> bool:
     return all(ingredients.count(name) <= recipe.count(name) for name in ingredients)
 
 
-class Walks:
-    """Shortest walks on the floor of a layout."""
+class ShortestPaths:
+    """Shortest paths on the floor of a layout."""
 
     def __init__(self, compiled: Compiled) -> None:
         layout = compiled.layout
@@ -133,12 +133,12 @@ class Walks:
         return self.step(start, goals, blocked)
 
 
-def cells_that_see(walks: Walks, compiled: Compiled, targets: Sequence[Cell]) -> set[Cell]:
+def cells_that_see(paths: ShortestPaths, compiled: Compiled, targets: Sequence[Cell]) -> set[Cell]:
     """Return the floor cells from which one of several cells is in view."""
     radius = compiled.config.view_radius
     if radius is None:
-        return set(walks.floor) if targets else set()
-    return {cell for cell in walks.floor if any(np.abs(np.subtract(cell, other)).max() <= radius for other in targets)}
+        return set(paths.floor) if targets else set()
+    return {cell for cell in paths.floor if any(np.abs(np.subtract(cell, other)).max() <= radius for other in targets)}
 
 
 Scene = Mapping[str, Any]
@@ -147,8 +147,8 @@ Scene = Mapping[str, Any]
 class Memory:
     """Knowledge of a seat from all its scenes in an episode."""
 
-    def __init__(self, compiled: Compiled, walks: Walks, seat: int, seed: int) -> None:
-        self._compiled, self._walks, self._seat = compiled, walks, seat
+    def __init__(self, compiled: Compiled, paths: ShortestPaths, seat: int, seed: int) -> None:
+        self._compiled, self._paths, self._seat = compiled, paths, seat
         self._rng = np.random.default_rng(seed)
         self._objects: dict[tuple[int, int], dict[str, Any]] = {}
         self._others: dict[int, dict[str, Any]] = {}
@@ -180,9 +180,9 @@ class Memory:
         x, y = map(int, last["position"])
         if not visible[y, x]:
             return last
-        unseen = [cell for cell in sorted(self._walks.floor - taken) if not visible[cell[1], cell[0]]]
-        region = self._walks.region((x, y))
-        free = [cell for cell in unseen if self._walks.region(cell) == region] or unseen
+        unseen = [cell for cell in sorted(self._paths.floor - taken) if not visible[cell[1], cell[0]]]
+        region = self._paths.region((x, y))
+        free = [cell for cell in unseen if self._paths.region(cell) == region] or unseen
         ways = [(abs(column - x) + abs(row - y), column, row) for column, row in free]
         return {**last, "position": list(min(ways)[1:])}
 
@@ -235,8 +235,8 @@ class RecipeBeliefPolicy(PolicyBase):
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         self._compiled = compiled_of(plain(info.game), GAME)
         self._seat, self._info, self._seed = seat, info, seed
-        self._walks = Walks(self._compiled)
-        self._memory = Memory(self._compiled, self._walks, seat, seed)
+        self._paths = ShortestPaths(self._compiled)
+        self._memory = Memory(self._compiled, self._paths, seat, seed)
         self._cooked: tuple[str, ...] = ()  # soup for which the policy was reset
         self._player: Policy = self._make()
         self._state: Any = None
@@ -257,8 +257,8 @@ class RecipeBeliefPolicy(PolicyBase):
         self._ignorant = 0 if scene["recipe"] else self._ignorant + 1
 
         def use(targets: list[Cell]) -> int | None:
-            reachable = [cell for cell in targets if self._walks.is_reachable(cell, spot)]
-            return self._walks.use(spot, facing, reachable, blocked, int(Action.INTERACT))
+            reachable = [cell for cell in targets if self._paths.is_reachable(cell, spot)]
+            return self._paths.use(spot, facing, reachable, blocked, int(Action.INTERACT))
 
         action = self._find_out(scene, spot, blocked, use)
         if action is None:
@@ -269,9 +269,9 @@ class RecipeBeliefPolicy(PolicyBase):
         return int(self._rng.integers(Action.STAY)) if self._jammed >= PATIENCE else chosen
 
     def _find_out(self, scene: Scene, spot: Cell, blocked: set[Cell], use: Any) -> int | None:
-        walks, cells, now = self._walks, self._walks.cells, scene["timestep"]
-        buttons = [cell for cell in cells.get("L", []) if walks.is_reachable(cell, spot)]
-        displays = cells_that_see(walks, self._compiled, cells.get("R", []))
+        paths, cells, now = self._paths, self._paths.cells, scene["timestep"]
+        buttons = [cell for cell in cells.get("L", []) if paths.is_reachable(cell, spot)]
+        displays = cells_that_see(paths, self._compiled, cells.get("R", []))
         if scene["recipe"] is not None:
             starts = [tuple(player["position"]) for player in scene["players"]]
             in_need = any(not self._in_room(displays, start) for start in starts)
@@ -279,12 +279,12 @@ class RecipeBeliefPolicy(PolicyBase):
             if not (buttons and in_need and is_due and self._in_room(displays, spot)):
                 return None
         elif here := self._in_room(displays, spot):
-            return walks.step(spot, here, blocked)
+            return paths.step(spot, here, blocked)
         elif not buttons or len(scene["players"]) > 1:
-            lookouts = self._in_room(cells_that_see(walks, self._compiled, cells.get("L", [])), spot)
+            lookouts = self._in_room(cells_that_see(paths, self._compiled, cells.get("L", [])), spot)
             if not lookouts or self._ignorant > MAX_WAIT:
                 return None
-            step = walks.step(spot, lookouts, blocked)
+            step = paths.step(spot, lookouts, blocked)
             return int(Action.STAY) if step is None else step
         if scene["players"][self._seat]["holding"]:
             return self._drop(scene, use)
@@ -293,10 +293,10 @@ class RecipeBeliefPolicy(PolicyBase):
         return action
 
     def _in_room(self, cells: set[Cell], spot: Cell) -> set[Cell]:
-        return {cell for cell in cells if self._walks.region(cell) == self._walks.region(spot)}
+        return {cell for cell in cells if self._paths.region(cell) == self._paths.region(spot)}
 
     def _work(self, seen: AgentView, scene: Scene, held: Any, use: Any) -> int | None:
-        target, shared = self._target(scene), self._walks.shared
+        target, shared = self._target(scene), self._paths.shared
         lying = {tuple(thing["position"]): thing for thing in scene["objects"]}
         if held:
             known = (self._memory.guess,) if held["item"] == "dish" else ("plate", *target)
@@ -307,7 +307,7 @@ class RecipeBeliefPolicy(PolicyBase):
         elif useless := [cell for cell in shared & lying.keys() if not is_useful(lying[cell], target)]:
             if (action := self._tidy(scene, useless, use)) is not None:
                 return action
-        elif self._is_crowded(scene, seen.seat) and (action := use(self._walks.cells["B"])) is not None:
+        elif self._is_crowded(scene, seen.seat) and (action := use(self._paths.cells["B"])) is not None:
             return int(action)
         chosen = self._cook(seen, scene, target)
         self._blocked = bool(held and not seen.mask[chosen])
@@ -319,10 +319,10 @@ class RecipeBeliefPolicy(PolicyBase):
     def _is_crowded(self, scene: Scene, seat: int) -> bool:
         """Return whether a further ingredient could be put nowhere: hands that hold one could not take a plate."""
         x, y = scene["players"][seat]["position"]
-        free = [cell for cell in self._private(scene) if self._walks.is_reachable(cell, (x, y))]
+        free = [cell for cell in self._private(scene) if self._paths.is_reachable(cell, (x, y))]
         pots = [thing for thing in scene["objects"] if thing["item"] == "soup"]
         is_full = [pot["ready"] or pot["left"] or len(pot["ingredients"]) == MAX_INGREDIENTS for pot in pots]
-        return len(free) <= 1 and sum(map(bool, is_full)) == len(self._walks.cells["P"])
+        return len(free) <= 1 and sum(map(bool, is_full)) == len(self._paths.cells["P"])
 
     def _tidy(self, scene: Scene, cells: list[Cell], use: Any) -> int | None:
         """Return a move to take something off the counters between rooms, if there is another counter for it."""
@@ -332,17 +332,17 @@ class RecipeBeliefPolicy(PolicyBase):
     def _drop(self, scene: Scene, use: Any) -> int | None:
         taken = [tuple(thing["position"]) for thing in scene["objects"]]
         action: int | None = use(self._private(scene))
-        return use([cell for cell in self._walks.shared if cell not in taken]) if action is None else action
+        return use([cell for cell in self._paths.shared if cell not in taken]) if action is None else action
 
     def _private(self, scene: Scene) -> list[Cell]:
-        taken = {tuple(thing["position"]) for thing in scene["objects"]} | self._walks.shared
-        return [cell for cell in self._walks.cells["W"] if cell not in taken]
+        taken = {tuple(thing["position"]) for thing in scene["objects"]} | self._paths.shared
+        return [cell for cell in self._paths.cells["W"] if cell not in taken]
 
     def _target(self, scene: Scene) -> tuple[str, ...]:
         """Return the soup to cook: the recipe, or what makes room for it where no pot can become the recipe."""
         recipe = self._memory.guess
         pots = [thing["ingredients"] for thing in scene["objects"] if thing["item"] == "soup"]
-        if len(pots) < len(self._walks.cells["P"]) or any(can_become(pot, recipe) for pot in pots):
+        if len(pots) < len(self._paths.cells["P"]) or any(can_become(pot, recipe) for pot in pots):
             return recipe
         full = pots[0] + [pots[0][-1]] * (MAX_INGREDIENTS - len(pots[0]))
         return tuple(sorted(full, key=INGREDIENTS.index))

@@ -45,20 +45,20 @@ Scene = Mapping[str, Any]
 
 
 def _permutation(names: Sequence[str]) -> Codec:
-    def form(value: Any) -> list[str]:
+    def parser(value: Any) -> list[str]:
         listed: list[str] = list_of(one_of(names, "ingredient"), len(names), len(names), "ingredients")(value)
         if len(set(listed)) < len(names):
             raise ValueError(f"seen_as of a player must name each of {', '.join(names)} once, not {listed}")
         return listed
 
-    return Codec(form, lambda row: [names[kind] for kind in row], lambda value: [names.index(name) for name in value])
+    return Codec(parser, lambda row: [names[kind] for kind in row], lambda value: [names.index(name) for name in value])
 
 
 def _bits(names: Sequence[str]) -> int:
     return bits_of(tuple(map(INGREDIENTS.index, names)))
 
 
-def _thing_form(names: Sequence[str]) -> dict[str, Any]:
+def _thing_parsers(names: Sequence[str]) -> dict[str, Any]:
     return {
         "item": one_of([*names, "plate", "dish", SOUP], "item"),
         "ingredients": list_of(one_of(names, "ingredient"), 1, MAX_INGREDIENTS, "ingredients"),
@@ -66,8 +66,8 @@ def _thing_form(names: Sequence[str]) -> dict[str, Any]:
 
 
 def _content(names: Sequence[str]) -> Codec:
-    form = record(_thing_form(names), ["item"])
-    return Codec(optional(form), decode_content, encode_content)
+    parser = record(_thing_parsers(names), ["item"])
+    return Codec(optional(parser), decode_content, encode_content)
 
 
 def decode_content(bits: int) -> dict[str, Any] | None:
@@ -152,20 +152,20 @@ class OvercookedV2Scenes(CompiledGame):
     def _recipe(self) -> Codec:
         recipes = {bits_of(recipe): names_of(recipe) for recipe in self.compiled.layout.recipes}
 
-        def form(value: Any) -> list[str]:
+        def parser(value: Any) -> list[str]:
             listed: list[str] = list_of(one_of(INGREDIENTS, "ingredient"), 3, 3, "ingredients")(value)
             ordered = sorted(listed, key=INGREDIENTS.index)
             one_of([", ".join(names) for names in recipes.values()], "recipe")(", ".join(ordered))
             return ordered
 
-        return Codec(form, lambda bits: list(recipes[bits]), lambda value: _bits(value))
+        return Codec(parser, lambda bits: list(recipes[bits]), lambda value: _bits(value))
 
     def _objects(self, names: Sequence[str], position: Codec) -> Part:
-        terrain, holders = self.compiled.tables.terrain, self.compiled.tables.holders.tolist()
+        terrain, object_cells = self.compiled.tables.terrain, self.compiled.tables.object_cells.tolist()
 
         def read(rows: Rows) -> list[dict[str, Any]]:
             objects = []
-            for x, y in holders:
+            for x, y in object_cells:
                 bits, timer = rows["cells"][y][x]
                 if bits and terrain[y, x] == Terrain.POT:
                     soup = {"item": SOUP, "ingredients": [INGREDIENTS[kind] for kind in kinds_of(bits)]}
@@ -191,9 +191,9 @@ class OvercookedV2Scenes(CompiledGame):
                     bits = bits ^ DISH | (COOKED if thing.get("ready") else 0)
                 cells[y, x] = bits, thing.get("left", 0)
 
-        more = {"position": position.form, "left": integer(0, COOK_TIME), "ready": boolean_or_bit}
-        form = record(_thing_form(names) | more, ["position", "item"])
-        return Part(list_of(form, 0, terrain.size, "objects"), read, write)
+        more = {"position": position.parser, "left": integer(0, COOK_TIME), "ready": boolean_or_bit}
+        parser = record(_thing_parsers(names) | more, ["position", "item"])
+        return Part(list_of(parser, 0, terrain.size, "objects"), read, write)
 
     def _buttons(self, position: Codec) -> Part:
         cells = [list(cell) for cell in self.compiled.layout.cells("L")]
@@ -208,8 +208,8 @@ class OvercookedV2Scenes(CompiledGame):
                 x, y = button["position"]
                 rows["cells"][y, x, Cell.TIMER] = button["left"]
 
-        form = record({"position": position.form, "left": integer(0, BUTTON_TIME - 1)}, ["position", "left"])
-        return Part(list_of(form, 0, len(cells), "buttons"), read, write)
+        parser = record({"position": position.parser, "left": integer(0, BUTTON_TIME - 1)}, ["position", "left"])
+        return Part(list_of(parser, 0, len(cells), "buttons"), read, write)
 
     def _check_scene(self, scene: dict[str, Any]) -> None:
         check_places(scene["players"], self.compiled.tables.terrain == Terrain.FLOOR, "floor")

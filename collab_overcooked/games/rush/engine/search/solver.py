@@ -75,15 +75,15 @@ class Solver:
         self._begin(start)
         here = self._here.orders
         exists, done = self.problem.dishes[:, Dish.EXISTS] == 1, here[:, Order.FINISHED] == 1
-        aims = np.flatnonzero(exists & ~done & (here[:, Order.RUINED] == 0)).tolist()
+        wanted = np.flatnonzero(exists & ~done & (here[:, Order.RUINED] == 0)).tolist()
         finished = int(np.sum(exists & done))
-        verdict, plan = self._search(aims, int(start.clock[Clock.LIMIT]), self.budget // 2)
+        verdict, plan = self._search(wanted, int(start.clock[Clock.LIMIT]), self.budget // 2)
         if verdict == FOUND:
-            at_least, plan = self._hasten(aims, plan) if hurry else (0, plan)
-            return self._solution(finished + len(aims), finished + len(aims), at_least, plan)
-        at_most = finished + len(aims) if verdict == GAVE_UP else 0
-        for count in range(len(aims) - 1, 0, -1):
-            verdict, plan = self._some(aims, count)
+            at_least, plan = self._hasten(wanted, plan) if hurry else (0, plan)
+            return self._solution(finished + len(wanted), finished + len(wanted), at_least, plan)
+        at_most = finished + len(wanted) if verdict == GAVE_UP else 0
+        for count in range(len(wanted) - 1, 0, -1):
+            verdict, plan = self._some(wanted, count)
             if verdict == GAVE_UP:
                 at_most = at_most or finished + count
             if verdict == FOUND:
@@ -110,28 +110,28 @@ class Solver:
             row[:] = array
         skip_to_played(self.problem, self._here, self._stack.event)
 
-    def _search(self, aims: Sequence[int], end: int, budget: int) -> tuple[int, list[int]]:
+    def _search(self, wanted: Sequence[int], end: int, budget: int) -> tuple[int, list[int]]:
         targets = np.zeros(len(self.problem.dishes), np.int32)
-        targets[list(aims)] = 1
+        targets[list(wanted)] = 1
         verdict, length = search(self.problem, self._stack, targets, end, self._spent[0] + budget, self._spent)
         return verdict, self._stack.action[:length].tolist()
 
-    def _hasten(self, aims: Sequence[int], plan: list[int]) -> tuple[int, list[int]]:
+    def _hasten(self, wanted: Sequence[int], plan: list[int]) -> tuple[int, list[int]]:
         clock, workers = self._here.clock.tolist(), int(self.problem.params[Param.WORKERS])
         at_least = 0
         for turns in range(clock[Clock.TURN] + 1, self._turns(plan)):
             end = clock[Clock.T] - clock[Clock.WORKER] + (turns - clock[Clock.TURN]) * workers
-            verdict, faster = self._search(aims, end, max(self.budget - int(self._spent[0]), 0))
+            verdict, faster = self._search(wanted, end, max(self.budget - int(self._spent[0]), 0))
             if verdict == FOUND:
                 return at_least or turns, faster
             if verdict == GAVE_UP:
                 at_least = at_least or turns
         return at_least or self._turns(plan), plan
 
-    def _some(self, aims: Sequence[int], count: int) -> tuple[int, list[int]]:
+    def _some(self, wanted: Sequence[int], count: int) -> tuple[int, list[int]]:
         limit, hands, work = int(self._here.clock[Clock.LIMIT]), len(list(self._decisions())), self._work()
         verdict, known, effort = IMPOSSIBLE, set(), 0
-        lightest_first = sorted(aims, key=lambda o: work[o])
+        lightest_first = sorted(wanted, key=lambda o: work[o])
         if sum(work[o] for o in lightest_first[:count]) > hands:
             return IMPOSSIBLE, []
         for chosen in combinations(lightest_first, count):

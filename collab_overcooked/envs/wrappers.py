@@ -23,7 +23,7 @@ def agent_names(game: Game) -> list[str]:
     return [f"agent_{i}" for i in range(game.n_agents)]
 
 
-def shell_metadata(game: Game) -> dict[str, Any]:
+def wrapper_metadata(game: Game) -> dict[str, Any]:
     """Return the ``metadata`` of a game's envs."""
     return {
         "name": game.id.replace("-", "_"),
@@ -33,18 +33,18 @@ def shell_metadata(game: Game) -> dict[str, Any]:
     }
 
 
-def shell_text(name: str, game: FullGame, extent: str, **shell: Any) -> str:
+def wrapper_text(name: str, game: FullGame, extent: str, **wrapper: Any) -> str:
     """Return the ``repr`` of an env: the game's id, all options that differ from their defaults, and its extent.
 
     Args:
         name: Name of the env's class.
         game: Compiled game.
         extent: Its agents and, for batches, the number of environments.
-        **shell: Options of the env; those of None, the default, are left out.
+        **wrapper: Options of the env; those of None, the default, are left out.
     """
     defaults = {**game.config_class().to_dict(), "lexicon": game.language}
     changed = {option: value for option, value in game.kwargs.items() if value != defaults.get(option)}
-    changed |= {option: value for option, value in shell.items() if value is not None}
+    changed |= {option: value for option, value in wrapper.items() if value is not None}
     options = "".join(f", {option}={quote_value(value)}" for option, value in changed.items())
     return f"<{name}: {game.id}{options}; {extent}>"
 
@@ -130,10 +130,10 @@ def parse_action(action: object, agent: str, n_actions: int) -> int:
     return int(action)
 
 
-SHELL_OPTIONS = ("render_mode", "max_cycles", "mask_in", "text_info")
+WRAPPER_OPTIONS = ("render_mode", "max_cycles", "mask_in", "text_info")
 
 
 def split_options(kwargs: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Split keyword arguments into those of the env and those of the game."""
-    shell = {key: value for key, value in kwargs.items() if key in SHELL_OPTIONS}
-    return shell, {key: value for key, value in kwargs.items() if key not in SHELL_OPTIONS}
+    wrapper = {key: value for key, value in kwargs.items() if key in WRAPPER_OPTIONS}
+    return wrapper, {key: value for key, value in kwargs.items() if key not in WRAPPER_OPTIONS}

@@ -1,4 +1,4 @@
-"""The ways from every cell of a home to all places, over floor and through doors."""
+"""The distances from every cell of a home to all places, over floor and through doors."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ def find_gates(state, width, boxes, gates):
 
 
 @kernel
-def measure_ways(state, width, scratch):
-    """The ways from every cell to all places, over floor and through doors; none to places that are not there.
+def measure_distances(state, width, scratch):
+    """The distances from every cell to all places, over floor and through doors; none to places that are not there.
 
-    Rooms are rectangles of plain floor, so it suffices to find the ways from gates to places, by way of other gates,
+    Rooms are rectangles of plain floor, so it suffices to find the distances from gates to places by way of others,
     and to spread them over the rooms. A search from each place took three times as long or more.
 
     Mutates: state.dist, scratch (2, C).
@@ -102,7 +102,7 @@ def join_gates(cells, width, boxes, gates, dist):
 
 @kernel
 def spread_ways(state, r, width, gates):
-    """In a room, ways spread from its gates and places along their rows, then down and up. Mutates: state.dist."""
+    """In a room, distances spread from gates and places along their rows, then down and up. Mutates: state.dist."""
     room, places, dist = state.rooms[r], state.places, state.dist
     left, top, right, bottom = room[Room.LEFT], room[Room.TOP], room[Room.RIGHT], room[Room.BOTTOM]
     for gate in gates:
@@ -115,9 +115,9 @@ def spread_ways(state, r, width, gates):
         if top <= y <= bottom and left <= x <= right and places[p, Place.KIND] != Kind.NONE:
             for beside in range(left, right + 1):
                 dist[y * width + beside, p] = abs(beside - x)
-    ways, row, length = dist.reshape(dist.size), width * dist.shape[1], (right - left + 1) * dist.shape[1]
+    distances, row, length = dist.reshape(dist.size), width * dist.shape[1], (right - left + 1) * dist.shape[1]
     first, last = (top * width + left) * dist.shape[1], (bottom * width + left) * dist.shape[1]
     for at in range(first + row, last + 1, row):
-        lower(ways[at - row : at - row + length], ways[at : at + length], 1)
+        lower(distances[at - row : at - row + length], distances[at : at + length], 1)
     for at in range(last - row, first - 1, -row):
-        lower(ways[at + row : at + row + length], ways[at : at + length], 1)
+        lower(distances[at + row : at + row + length], distances[at : at + length], 1)

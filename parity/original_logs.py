@@ -1,20 +1,39 @@
-"""Importer of the JSON files that the original project writes, one a run, and how it applies its time limit."""
+"""Scores logs of the original Collab-Overcooked, one JSON file a run: ``python -m parity.original_logs PATH``."""
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import io
 import json
+import sys
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+
+from collab_overcooked.games.collab_overcooked.engine.config import steps_allowed
+from collab_overcooked.games.collab_overcooked.suite.collaboration import (
+    CollaborationRun,
+    PlanConversation,
+    PlanMessage,
+)
+from collab_overcooked.games.collab_overcooked.suite.run_scores import apply_time_limit
+from collab_overcooked.games.collab_overcooked.suite.scoring import (
+    Group,
+    TaskReferences,
+    TeamScore,
+    table_of,
+    task_of,
+    task_references,
+)
+from collab_overcooked.games.collab_overcooked.suite.tables import scorecard
 from collab_overcooked.io import schema
 from collab_overcooked.io.files import open_file
-
-from .collaboration import CollaborationRun, PlanConversation, PlanMessage
+from collab_overcooked.runner.records import RECORDS
 
 GAMMA = 1.5
 """The paper's factor between the reference time and the time limit."""
@@ -25,30 +44,6 @@ MAX_CHARACTERS = 2**27  # of a log
 
 class LogError(ValueError):
     """A log cannot be used; the message names the file and the field."""
-
-
-def apply_time_limit(run: CollaborationRun, limit: int) -> CollaborationRun:
-    """Judge a run by the time limit, as the original does after the run.
-
-    Source: the original's time-limit script. A delivery in the step of 0-based index ``limit`` or earlier is
-    a success, which is one step more than ``limit`` steps. Every other run failed and is cut: it keeps the
-    steps 0 to limit − 1 and the actions with a timestamp below ``limit``, which loses up to two more labels.
-
-    Args:
-        run: The whole run.
-        limit: Steps allowed, see ``config.steps_allowed``.
-
-    Returns:
-        The same run if it succeeded in time, else the cut one with ``success=False``.
-    """
-    if run.success and run.timesteps - 1 <= limit:
-        return run
-    return CollaborationRun(
-        history=tuple(tuple(entry for entry in actions if entry[0] < limit) for actions in run.history),
-        conversations=tuple(c for c in run.conversations if c.timestep < limit),
-        success=False,
-        timesteps=min(run.timesteps, limit),
-    )
 
 
 STAMP = schema.integer(None, None)
@@ -76,9 +71,9 @@ def _finished(value: Any) -> bool:
     return bool(value)
 
 
-def _per_agent(form: schema.Form) -> schema.Form:
+def _per_agent(parser: schema.Parser) -> schema.Parser:
     """Allow a list with an entry for each agent, or a mapping from their numbers."""
-    agents = schema.list_of(form, 2, None, "agents")
+    agents = schema.list_of(parser, 2, None, "agents")
 
     def read(value: Any) -> Any:
         keys = [str(k) for k in range(len(value))] if isinstance(value, Mapping) else []
@@ -87,7 +82,7 @@ def _per_agent(form: schema.Form) -> schema.Form:
     return read
 
 
-def _steps(agents: int) -> schema.Form:
+def _steps(agents: int) -> schema.Parser:
     message = schema.object_of({"agent": schema.integer(0, agents - 1), "say": _text, "plan": _text})
     talks = schema.object_of({"content": _per_agent(schema.list_of(message))})
     return schema.list_of(schema.object_of({"timestamp": STAMP, "content": talks}))
@@ -163,3 +158,64 @@ def _load(path: Path) -> Any:
     except (ValueError, RecursionError) as error:  # numbers of thousands of digits
         problem = "is nested too deep" if isinstance(error, RecursionError) else str(error)
         raise LogError(f"{path}: {problem}") from None
+
+
+def find_logs(path: Path) -> list[Path]:
+    """Return the original's log files at a path; none if it holds records of this package."""
+    if path.is_file():
+        return [path] if path.name.endswith((".json", ".json.gz")) else []
+    if not path.is_dir() or (path / RECORDS).exists():
+        return []
+    return sorted(file for file in path.rglob("*") if file.name.endswith((".json", ".json.gz")))
+
+
+def score_logs(
+    logs: Sequence[Path], task: str | None = None, kitchen: str = "paper", gamma: float = GAMMA
+) -> TeamScore:
+    """Score logs of the original together.
+
+    Args:
+        logs: JSON files, optionally gzipped.
+        task: Task of all logs; by default the one in the name of each file or its folder.
+        kitchen: Kitchen that was played.
+        gamma: Time limit as a multiple of the reference time.
+
+    Raises:
+        ValueError: A log has another number of agents than the kitchen, or no known task in its name.
+    """
+    known = task_references({"kitchen": kitchen})
+    group = Group(f"logs of the original, kitchen {kitchen}, gamma {gamma:g}", {}, known)
+    for log in logs:
+        name = task_of(known, task).name if task else _task_in_name(log, known)
+        run = read_original_log(log)
+        if len(run.history) != len(known.display_names):
+            raise ValueError(f"{log}: has {len(run.history)} agents, the kitchen {len(known.display_names)}")
+        limit = steps_allowed(known.tasks[name].reference_time, gamma)
+        group.add(name, apply_time_limit(run, limit), limit)
+    return table_of(group)
+
+
+def _task_in_name(log: Path, known: TaskReferences) -> str:
+    """Return the task whose name is in a log's file or folder name; the original keeps a folder per task."""
+    for text in (log.name, log.parent.name):
+        names = [name for name in known.tasks if name in text]
+        if names:
+            return max(names, key=len)  # one name may be a part of another
+    raise ValueError(f"{log}: neither file nor folder is named after a task; say which with --task")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("paths", nargs="+", type=Path, help="Log files of the original, or folders with them.")
+    parser.add_argument("--task", help="Task of all logs. Default: the one in the name of each file or its folder.")
+    parser.add_argument("--kitchen", default="paper", help="Kitchen that was played.")
+    parser.add_argument("--gamma", type=float, default=GAMMA, help="Time limit as a multiple of the reference time.")
+    chosen = parser.parse_args()
+    try:
+        found = [log for path in chosen.paths for log in find_logs(path)]
+        if not found:
+            raise ValueError(f"{chosen.paths[0]}: holds no logs of the original")
+        card = scorecard(score_logs(found, chosen.task, chosen.kitchen, chosen.gamma))
+    except ValueError as error:
+        sys.exit(f"error: {error}")
+    card.show(Console(soft_wrap=True))

@@ -37,8 +37,8 @@ FAR = 1000.0  # steps of an impossible sub-plan
 SAME_TARGET, SWAP, IDLE, KNOWN, HANDS_FULL = "SAME_TARGET", "SWAP", "IDLE", "I_KNOW", "HANDS_FULL"
 
 
-def voices() -> PlanFunctions:
-    """Return the programmed voices."""
+def programmed_functions() -> PlanFunctions:
+    """Return plan functions that are programs."""
     return PlanFunctions(propose, criticise, rate, lambda briefing, draft: without_clashes(draft.plan))
 
 

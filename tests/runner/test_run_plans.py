@@ -140,11 +140,11 @@ def test_an_error_stops_the_other_threads(tmp_path, two_randoms, scripted):
     assert len((tmp_path / "records.jsonl").read_text().splitlines()) in (1, 2)  # at least one made room for the third
 
 
-def test_a_run_is_continued_only_under_the_same_facts(tmp_path, two_randoms):
+def test_a_run_is_continued_only_under_the_same_configuration(tmp_path, two_randoms):
     plan = plan_evaluation("collab-overcooked", two_randoms, tasks=["boiled_egg"])
-    evaluate(plan, tmp_path, workers=1, facts={"budget": {"calls": 3}})
+    evaluate(plan, tmp_path, workers=1, run_config={"budget": {"calls": 3}})
     with pytest.raises(ValueError, match=r"budget\.calls was"):
-        evaluate(plan, tmp_path, workers=1, facts={"budget": {"calls": 4}})
+        evaluate(plan, tmp_path, workers=1, run_config={"budget": {"calls": 4}})
 
 
 def test_a_run_is_extended_and_never_cut(tmp_path, two_randoms, caplog):

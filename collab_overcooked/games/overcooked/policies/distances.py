@@ -1,4 +1,4 @@
-"""Ways of players and things in a kitchen: steps from every cell to facing every station."""
+"""Distances of players and things in a kitchen: steps from every cell to facing every station."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ..engine.constants import NOTHING, Player, Terrain
 from .kitchen import IN_THE_WAY, Array, Station, is_shut
 
 FAR = 1 << 12  # no way
-HAND_OVER = 4  # steps that a change of hands costs beside the ways
+HAND_OVER = 4  # steps that a change of hands costs beside the walk
 
 
-class Ways(NamedTuple):
+class Distances(NamedTuple):
     """Steps to stations, and where players stand, in one environment; shape letters as in ``kitchen``."""
 
     fields: Array = array_of("S", "F")  # steps from a cell to facing a station, gates as they are
     opened: Array = array_of("S", "F")  # the same with all gates open
-    carries: Array = array_of("S", "F")  # steps of a thing from a cell to a station, by any hands
+    delivery: Array = array_of("S", "F")  # steps of a thing from a cell to a station, by any hands
     here: Array = array_of("N")  # cell of each player
     gate: Array = array_of(1)  # steps that a closed gate costs
     passable: Array = array_of("F")  # scratch
@@ -57,68 +57,68 @@ def fill_field(stands, neighbours, passable, field, queue):
 
 
 @kernel
-def locate(kitchen, players, ways):
-    """Find the cell that each player stands on. Mutates: ways.here."""
+def locate(kitchen, players, distances):
+    """Find the cell that each player stands on. Mutates: distances.here."""
     for i in range(players.shape[0]):
-        ways.here[i] = kitchen.floor[players[i, Player.Y], players[i, Player.X]]
+        distances.here[i] = kitchen.floor[players[i, Player.Y], players[i, Player.X]]
 
 
 @kernel
-def shut(kitchen, cells, trust, ways):
-    """Mark the cells that one can walk on: not closed gates, nor where a stranger stands in the way.
+def shut(kitchen, cells, trust, distances):
+    """Mark the cells that one can walk on: not closed gates, nor where another policy's player stands in the way.
 
-    Mutates: ways.passable.
+    Mutates: distances.passable.
 
     Returns:
         Whether any is shut.
     """
-    closed, passable = False, ways.passable
+    closed, passable = False, distances.passable
     for cell in range(passable.shape[0]):
         passable[cell] = not is_shut(kitchen, cells, cell)
         closed = closed or passable[cell] == 0
     for i in range(trust.shape[0]):
         if trust[i] == IN_THE_WAY:
-            passable[ways.here[i]] = 0
+            passable[distances.here[i]] = 0
             closed = True
     return closed
 
 
 @kernel
-def survey(kitchen, env, trust, ways):
-    """Find the ways to all stations, with gates and strangers as they are and with all ways open.
+def survey(kitchen, env, trust, distances):
+    """Find the distances to all stations, with gates and other players as they are and with all of them open.
 
-    There are none to unused rows of stations, in which the ways of another layout might be left.
-    Mutates: ways.fields, ways.opened, ways.here.
+    Unused rows of stations become FAR, as those of another layout might be left in them.
+    Mutates: distances.fields, distances.opened, distances.here.
     """
-    stands, neighbours, passable, queue = kitchen.stands, kitchen.neighbours, ways.passable, ways.queue
-    locate(kitchen, env.players, ways)
-    closed = shut(kitchen, env.cells, trust, ways)
+    stands, neighbours, passable, queue = kitchen.stands, kitchen.neighbours, distances.passable, distances.queue
+    locate(kitchen, env.players, distances)
+    closed = shut(kitchen, env.cells, trust, distances)
     for s in range(stands.shape[0]):
-        fill_field(stands[s], neighbours, passable, ways.fields[s], queue)
+        fill_field(stands[s], neighbours, passable, distances.fields[s], queue)
     passable[:] = 1
     for s in range(stands.shape[0]):
         if not closed:
-            copy_numbers(ways.fields[s], ways.opened[s])
+            copy_numbers(distances.fields[s], distances.opened[s])
         else:
-            fill_field(stands[s], neighbours, passable, ways.opened[s], queue)
+            fill_field(stands[s], neighbours, passable, distances.opened[s], queue)
 
 
 @kernel
-def travel(ways, s, cell):
+def travel(distances, s, cell):
     """Return the steps of a player to a station; closed gates on the way take longer."""
-    return min(ways.fields[s, cell], ways.opened[s, cell] + ways.gate[0])
+    return min(distances.fields[s, cell], distances.opened[s, cell] + distances.gate[0])
 
 
 @kernel
-def find_carries(kitchen, ways):
+def measure_delivery(kitchen, distances):
     """Find how long things take to pots and serving cells, handed over on counters where no way leads there.
 
-    Nothing is handed over to a part of the floor without a player. Mutates: ways.carries.
+    Nothing is handed over to a part of the floor without a player. Mutates: distances.delivery.
     """
-    stations, regions, carries = kitchen.stations, kitchen.regions, ways.carries
-    manned, divided = ways.passable, False
+    stations, regions, delivery = kitchen.stations, kitchen.regions, distances.delivery
+    manned, divided = distances.passable, False
     manned[:] = 0
-    for here in ways.here:
+    for here in distances.here:
         for cell in range(regions.shape[0]):
             manned[cell] = manned[cell] == 1 or regions[cell] == regions[here]
             divided = divided or regions[cell] != regions[here]
@@ -126,14 +126,14 @@ def find_carries(kitchen, ways):
         terrain = stations[s, Station.TERRAIN]
         if terrain != Terrain.POT and terrain != Terrain.SERVING:
             continue
-        for cell in range(carries.shape[1]):
-            carries[s, cell] = travel(ways, s, cell)
+        for cell in range(delivery.shape[1]):
+            delivery[s, cell] = travel(distances, s, cell)
         changed = divided
         while changed:
             changed = False
             for c in range(stations.shape[0]):
                 if stations[c, Station.TERRAIN] == Terrain.COUNTER:
-                    changed = hand_over(kitchen.stands[c], manned, carries[s], ways.fields[c]) or changed
+                    changed = hand_over(kitchen.stands[c], manned, delivery[s], distances.fields[c]) or changed
 
 
 @kernel
@@ -156,16 +156,16 @@ def hand_over(stands, manned, carry, field):
 
 
 @kernel
-def is_same_side(ways, s, stand, cell):
+def is_same_side(distances, s, stand, cell):
     """Return whether a player gets to a side of a station, gates opened: both cells lead to the same stations."""
-    for other in range(ways.opened.shape[0]):
-        if (ways.opened[other, stand] < FAR) != (ways.opened[other, cell] < FAR):
+    for other in range(distances.opened.shape[0]):
+        if (distances.opened[other, stand] < FAR) != (distances.opened[other, cell] < FAR):
             return False
-    return ways.opened[s, cell] < FAR
+    return distances.opened[s, cell] < FAR
 
 
 @kernel
-def is_meeting_place(kitchen, ways, c):
+def is_meeting_place(kitchen, distances, c):
     """Return whether a counter is reached from parts of the floor that are not connected."""
     first = NOTHING
     for stand in kitchen.stands[c]:
@@ -173,6 +173,6 @@ def is_meeting_place(kitchen, ways, c):
             continue
         if first == NOTHING:
             first = stand
-        elif not is_same_side(ways, c, first, stand):
+        elif not is_same_side(distances, c, first, stand):
             return True
     return False

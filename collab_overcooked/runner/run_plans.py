@@ -162,7 +162,7 @@ def jobs_of(tag: Any, matches: Iterable[Match], teams: Sequence[Team], most: int
         tag: See ``Job``.
         matches: Matches of a plan.
         teams: All teams of the matches.
-        most: Maximum number of episodes in a bundle; an interrupted run loses those of the running one.
+        most: Maximum number of episodes in a job; an interrupted run loses those of the running one.
     """
     policies = {team.specs: team.policies for team in teams}
     together: dict[Any, list[Match]] = {}
@@ -175,14 +175,14 @@ def jobs_of(tag: Any, matches: Iterable[Match], teams: Sequence[Team], most: int
     return [Job(tuple(group[k : k + most]), tag) for group in together.values() for k in range(0, len(group), most)]
 
 
-def play(
+def run_plans(
     plans: Sequence[tuple[MatchPlan, Path | None]],
     folder: Path | None,
     *,
     workers: int | str | None = None,
     timed: bool = False,
     make: MakePolicy | None = None,
-    facts: Mapping[str, Any] | None = None,
+    run_config: Mapping[str, Any] | None = None,
     stop: Callable[[], None] | None = None,
     progress: Progress | None = None,
 ) -> list[list[Any]]:
@@ -195,7 +195,7 @@ def play(
         timed: Whether records say how long decisions took, for which episodes are played one by one. A plan whose
             language model cannot be asked is left incomplete then, while others go on.
         make: Turns policy specs into policies, for policies outside the registry or that share something.
-        facts: What else must be equal for a run to be continued, fit for JSON.
+        run_config: JSON values that must be equal for a run to be continued, besides those of its plan.
         stop: Called when playing ends early, so that policies in other threads need not be waited for.
         progress: Called after every episode.
 
@@ -210,14 +210,14 @@ def play(
     # refuses unknown policies before a folder is touched; a comparison has made them
     teams = [] if timed else [make_team(team, make or make_known_policy) for plan, _ in plans for team in plan.teams()]
     runs: list[Run[EpisodeRecord]] = []
-    bundles: list[Job] = []
+    jobs: list[Job] = []
     failed: dict[int, Exception] = {}  # why a run is not whole
     clear_env_cache()
     # finished episodes, or the exchanges of unfinished ones
     hint: AbstractContextManager[None] = nullcontext() if folder is None else resumable(folder, "**/*.jsonl")
     with hint, ExitStack() as opened:
         for number, (plan, path) in enumerate(plans):
-            run: Run[EpisodeRecord] = Run(path, {**plan.config(), **(facts or {})})
+            run: Run[EpisodeRecord] = Run(path, {**plan.config(), **(run_config or {})})
             opened.callback(run.close)
             runs.append(run)
             check_seeds(path or "", run.results, plan)
@@ -228,13 +228,13 @@ def play(
                     f"{episode} of {task}; ask for as many, or choose another folder"
                 )
             missing = [match for match in plan.matches if any(key not in run.results for key in match.keys)]
-            bundles += _timed_bundles(number, plan, missing) if timed else jobs_of(number, missing, teams)
+            jobs += _timed_jobs(number, plan, missing) if timed else jobs_of(number, missing, teams)
         total = sum(plan.n_episodes for plan, _ in plans)
         done = sum(len(run.results) for run in runs)
         successes = sum(record.success for run in runs for record in run.results.values())
         if done:
             logger.info(f"{folder}: continuing, {done} of {total} episodes are there")
-        for number, record in run_jobs(bundles, chosen, make, stop):
+        for number, record in run_jobs(jobs, chosen, make, stop):
             if isinstance(record, Exception):
                 if number not in failed:
                     logger.warning(f"{runs[number].path}: {record}; the others go on")
@@ -253,7 +253,7 @@ def play(
     return records
 
 
-def _timed_bundles(number: int, plan: MatchPlan, matches: Sequence[Match]) -> list[Job]:
+def _timed_jobs(number: int, plan: MatchPlan, matches: Sequence[Match]) -> list[Job]:
     together: dict[Any, list[Match]] = {}
     speaking = plan.has_language_models()
     for k, match in enumerate(matches):

@@ -1,0 +1,49 @@
+"""Tables of significance tests: which test groups get, and between which units."""
+
+from __future__ import annotations
+
+import pytest
+
+from collab_overcooked.reporting.significance import INDEPENDENT_NOTE, PAIRED_NOTE, mean_table, significance_tables
+
+
+def group(*values: float, task: str = "easy", first: int = 0) -> dict:
+    """Return values by unit: a task and the number of an episode."""
+    return {(task, first + k): value for k, value in enumerate(values)}
+
+
+ONE, OTHER = group(3.0, 5.0, 4.0, 6.0), group(1.0, 4.0, 2.0, 5.0)
+
+
+def test_two_groups_that_share_units_are_paired() -> None:
+    ((table, note),) = significance_tables({"score": {"one": ONE, "other": OTHER}})
+    ((name, between, pairs, difference, *_),) = table.rows
+    assert note == PAIRED_NOTE and (name, between, pairs) == ("score", "one - other", 4)
+    assert difference.value == pytest.approx(1.5)
+
+
+@pytest.mark.parametrize(
+    ("other", "paired"), [(group(1.0, 4.0, 2.0, task="hard"), True), (group(1.0, 4.0, first=9), True), (OTHER, False)]
+)
+def test_groups_without_pairs_are_independent_samples(other: dict, paired: bool) -> None:
+    ((table, note),) = significance_tables({"score": {"one": ONE, "other": other}}, paired)
+    assert note == INDEPENDENT_NOTE and table.title == "Tests of independent samples"
+
+
+def test_three_groups_are_compared_by_variances_and_each_two_by_tukey() -> None:
+    third = group(9.0, 8.0, 9.5, 8.5)
+    (variances, _), (comparisons, _) = significance_tables({"score": {"a": ONE, "b": OTHER, "c": third}})
+    assert (variances.title, comparisons.title) == ("Analyses of variance", "Tukey's comparisons")
+    assert len(variances.rows) == 2, "one-way, and repeated measures as all groups share their units"
+    assert [row[1] for row in comparisons.rows] == ["a - b", "a - c", "b - c"]
+    (alone, _), *_ = significance_tables({"score": {"a": ONE, "b": OTHER, "c": third}}, paired=False)
+    assert len(alone.rows) == 1
+
+
+def test_means_have_a_row_for_each_measure_and_group() -> None:
+    table = mean_table({"score": {"one": ONE, "other": OTHER}, "steps": {"one": group(7.0)}})
+    assert [(row[0], row[1], row[2], row[3].value) for row in table.rows] == [
+        ("score", "one", 4, 4.5),
+        ("score", "other", 4, 3.0),
+        ("steps", "one", 1, 7.0),
+    ]

@@ -1,0 +1,16 @@
+"""Faults in batches: the checks find each one, and say where it lies."""
+
+from __future__ import annotations
+
+import pytest
+from testing.planted import LagsBehind, SharesItsDraws, find
+
+FAULTS = [
+    (SharesItsDraws, "batch", "in the single environment"),
+    (LagsBehind, "observe", "observe and step write different observations"),
+]
+
+
+@pytest.mark.parametrize(("game", "check", "sentence"), FAULTS, ids=[game.__name__ for game, _, _ in FAULTS])
+def test_a_planted_fault_is_found(monkeypatch, game, check, sentence):
+    find(monkeypatch, game, check, sentence)

@@ -17,7 +17,7 @@ from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.policies.api import AgentView, Decision, PolicyBase
 from collab_overcooked.runner.episode import derive_seed
 
-CHOOSE = "llm:x?agent=choose,patience=off,order=game"  # offers the actions of the game alone
+CHOOSE = "llm:x?agent=choose,patience=off,order=game,menu=legal"  # offers the actions of the game alone
 QUICK = ("collab-capture", "collab-escape", "collab-overcooked", "rush")
 SUITES = sorted({suite for record in registry.GAMES for suite in list(record.suites)[:1]})
 COSTS = ("accounts", "decisions")

@@ -310,7 +310,7 @@ def first_taking(request):
 
 @pytest.mark.parametrize("agent", ["choose", "coela", "roco", "capo"])
 def test_the_second_seat_of_rush_sees_the_kitchen_as_the_first_one_leaves_it(play_team, agent):
-    switches = {"choose": "", "coela": ",talk=off,two_stage=off"}.get(agent, ",rounds=off")
+    switches = {"choose": ",menu=legal", "coela": ",talk=off,two_stage=off"}.get(agent, ",rounds=off")
     env_id = "KitchenRush-v0"
     record, client = play_team(f"llm:m?agent={agent}{switches}", first_taking, env_id, scenario="easy", max_cycles=1)
     first, second = client.last

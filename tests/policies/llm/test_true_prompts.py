@@ -39,7 +39,7 @@ def last(request):
 def test_memory_has_the_clock_of_the_game(play_team, env_id):
     options = {} if env_id.startswith(("CollabC", "CollabE", "Kitchen")) else {"max_cycles": 20}
     options |= {"action_level": "medium"} if env_id == "Overcooked-v0" else {}
-    _, client = play_team("llm:m?agent=choose,memory=3", last, env_id, **options)
+    _, client = play_team("llm:m?agent=choose,menu=legal,memory=3", last, env_id, **options)
     noun, count = CLOCKS[env_id], 0
     for prompt in client.last:
         assert not re.search(r"\b1 (?:more )?(?:step|turn|frame|move|fixe|fix|time)s\b", prompt)
@@ -62,7 +62,7 @@ def test_memory_has_the_start_and_the_end_of_actions(play_team, env_id):
         return {"action": int(next((k for k, text in listed if re.match("take|put|pick", text)), listed[-1][0]))}
 
     options = {"action_level": "medium"} if env_id == "Overcooked-v0" else {}
-    team = ["always:nothing", "llm:m?agent=choose,memory=1"]
+    team = ["always:nothing", "llm:m?agent=choose,menu=legal,memory=1"]
     _, client = play_team(team, works, env_id, max_cycles=40, **options)
     noun, chosen, lasting = CLOCKS[env_id], {0}, 0
     for prompt in client.last:
@@ -240,7 +240,7 @@ def test_homes_say_what_takes_how_long_and_needs_a_hand(auto_open):
 @pytest.mark.parametrize("env_id", HOMES)
 def test_distances_of_rooms_are_not_shorter_than_the_walk(play_team, env_id):
     """An agent is inside before it is at the centre, whose distance the text gives."""
-    _, client = play_team("llm:m?agent=choose,memory=1", last, env_id, max_cycles=30)
+    _, client = play_team("llm:m?agent=choose,menu=legal,memory=1", last, env_id, max_cycles=30)
     assert all("The distance of a room is that of its centre." in rules for rules in rules_of(client))
     before, shorter = {}, 0
     for prompt in client.last:

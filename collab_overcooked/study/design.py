@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from collab_overcooked.play.settings import PlaySettings
+from collab_overcooked.policies.registry import PERSON
 from collab_overcooked.runner.episode import derive_seed
 from collab_overcooked.runner.match import Match
 from collab_overcooked.study.forms import RANDOM, Questionnaire, ShowIf
@@ -24,10 +25,12 @@ from collab_overcooked.study.order import ORDERS, rows_of
 from collab_overcooked.study.texts import fill
 
 FOLDER = "studies"
-PARTICIPANTS = ("id", "keep", "limit", "margin", "idle", "per_network", "failed_checks", "group", "wait")
+PARTICIPANTS = (
+    *("id", "keep", "limit", "quota", "margin", "idle", "per_network", "failed_checks", "group", "wait", "minutes"),
+)
 KEYS = (
-    *("title", "language", "seed", "consent", "boxes", "needs", "participants", "partners", "play", "conditions"),
-    *("blocks", "forms", "debrief", "bonus", "finish", "words"),
+    *("title", "language", "seed", "consent", "boxes", "needs", "participants", "partners", "play", "factors"),
+    *("cell", "conditions", "retention", "blocks", "forms", "debrief", "bonus", "finish", "words"),
 )
 ENDS = {
     "done": "All steps were completed.",
@@ -57,6 +60,12 @@ class Condition:
     settings: PlaySettings  # Settings of play
     voice: bool = False  # Whether one participant has no seat and speaks to all seats
     draws: str = ""  # Conditions with the same key draw the same tasks and seeds for a group
+    levels: Mapping[str, str] = field(default_factory=dict)  # Level of each factor; empty for a condition without any
+
+    @property
+    def people(self) -> int:
+        """Number of participants who play it together; in larger groups, each plays it for themselves."""
+        return self.matches[0].team.count(PERSON) + self.voice
 
     def draw(self, seed: int, group: int) -> list[Match]:
         """Return the episodes of a group: each once before any repeats, every one with a separate seed."""
@@ -74,6 +83,8 @@ class Block:
     form: str = ""  # Name of a questionnaire
     play: tuple[str, ...] = ()  # Names of conditions
     order: str = "balanced"  # Name of their order, see ``order.ORDERS``
+    # Conditions that each kind of group plays, where factors vary between groups; empty if all groups play the same
+    parts: tuple[tuple[str, ...], ...] = ()
     match: str = NONE  # Whether a participant plays the same tasks and seeds in all of them, ``TASKS`` or ``NONE``
     after: str = ""  # Name of the questionnaire after each condition; empty for none
     practice: bool = False  # Whether three short episodes that do not count come before the first condition
@@ -81,6 +92,25 @@ class Block:
     media: Media | None = None  # Image or video below the text of a page
     shuffle: str = ""  # Blocks of the same non-empty key follow each other in an order drawn for each participant
     show_if: ShowIf = ()  # Answers on which a page or questionnaire is shown; always if empty
+
+    @property
+    def rows(self) -> int:
+        """Number of groups after which the order is balanced; 1 if it is fixed or random."""
+        parts = self.parts or (self.play,)
+        return len(parts) * rows_of(self.order, len(parts[0])) if self.play else 1
+
+    def ordered(self, row: int, seed: int) -> list[str]:
+        """Return the conditions that a group plays, in order.
+
+        Args:
+            row: Row of the balanced orders.
+            seed: Seed of the study.
+        """
+        if not self.play:
+            return []
+        parts = self.parts or (self.play,)
+        part = parts[row % len(parts)]
+        return [part[k] for k in ORDERS[self.order](len(part), row // len(parts), seed)]
 
 
 @dataclass(frozen=True)
@@ -164,7 +194,19 @@ class Study:
     @cached_property
     def period(self) -> int:
         """Number of groups after which all orders of all blocks have been used equally often."""
-        return math.lcm(1, *(rows_of(block.order, len(block.play)) for block in self.blocks if block.play))
+        return math.lcm(1, *(block.rows for block in self.blocks))
+
+    @cached_property
+    def factors(self) -> dict[str, tuple[str, ...]]:
+        """Levels by factor."""
+        cells = [condition.levels for condition in self.conditions.values() if condition.levels]
+        return {name: tuple(dict.fromkeys(levels[name] for levels in cells)) for name in (cells[0] if cells else ())}
+
+    @cached_property
+    def cells(self) -> list[tuple[str, ...]]:
+        """Conditions that a participant plays, for each row of the balanced orders, in the order of the file."""
+        played = [{step.condition for step in self.steps(row) if step.kind == "play"} for row in range(self.period)]
+        return [tuple(name for name in self.conditions if name in names) for names in played]
 
     @cached_property
     def has_games(self) -> bool:
@@ -207,8 +249,7 @@ class Study:
                 steps.append(StudyStep("page", i))
             elif block.form:
                 steps.append(StudyStep("form", i, form=block.form))
-            for place, k in enumerate(ORDERS[block.order](len(block.play), group, self.seed) if block.play else ()):
-                name = block.play[k]
+            for place, name in enumerate(block.ordered(group, self.seed)):
                 steps.append(StudyStep("play", i, condition=name, place=place))
                 if block.after:
                     steps.append(StudyStep("form", i, block.after, name, place))

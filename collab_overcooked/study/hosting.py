@@ -63,7 +63,7 @@ class StudyHost:
         self._last_poll: dict[str, float] = {}  # last poll of the waiting room
         self._last_request: dict[str, float] = {}  # last request for a page
         self._began = now()
-        self._sessions: dict[int, Session] = {}
+        self._sessions: dict[str, Session] = {}  # by participant
         self._tasks: set[asyncio.Task[None]] = set()
         self.late: deque[float] = deque(maxlen=MAX_TICKS)
 
@@ -123,7 +123,7 @@ class StudyHost:
 
     def is_idle(self, person: Participant) -> bool:
         """Return True if a participant has been inactive for so long that their place becomes free."""
-        session = None if person.group is None else self._sessions.get(person.group)
+        session = self._sessions.get(person.id)
         if session is not None and any(player.id == person.id and player.here for player in session.people):
             self.note_activity(person)
         return self.now() - self._last_request.get(person.id, self._began) >= self.study.idle
@@ -147,7 +147,7 @@ class StudyHost:
 
     def connection(self, person: Participant) -> str:
         """Return the connection state: ``"game"``, ``"lost"``, ``"waiting"``, ``"page"`` or ``"idle"``."""
-        session = None if person.group is None else self._sessions.get(person.group)
+        session = self._sessions.get(person.id)
         player = next((player for player in session.people if player.id == person.id), None) if session else None
         if player is not None and (player.here or player.was_here):
             return "game" if player.here else "lost"
@@ -175,7 +175,7 @@ class StudyHost:
 
     def stop(self, person: Participant, how: str = "stopped") -> None:
         """End the participation of one person; a running game ends for all its players."""
-        session = None if person.group is None else self._sessions.get(person.group)
+        session = self._sessions.get(person.id)
         self.end(person, how)
         if session is not None:
             session.stop()
@@ -223,15 +223,16 @@ class StudyHost:
         step = self.journal.step_of(person)  # the order of conditions is known once there is a group
         if person.group is None or step is None:
             return None
-        if person.group not in self._sessions:
-            people = [self.journal.people.get(name) for name in self._members(person)]
+        if person.id not in self._sessions:
+            alone = self.study.conditions[step.condition].people < self.study.group
+            people = [self.journal.people.get(name) for name in ([person.id] if alone else self._members(person))]
             ready = [
                 member for member in people if member is not None and not member.end and member.step == person.step
             ]
             if len(ready) < len(people) or any(not self._is_here(member.id) for member in ready):
                 return None
             self._open(person.group, step, ready)
-        return self._sessions.get(person.group)
+        return self._sessions.get(person.id)
 
     def _open(self, group: int, step: StudyStep, people: Sequence[Participant]) -> None:
         condition = self.study.conditions[step.condition]
@@ -264,8 +265,8 @@ class StudyHost:
         except ValueError as error:  # too many games; the group waits until one is over
             logger.warning(str(error))
             return
-        self._sessions[group] = session
-        task = asyncio.get_running_loop().create_task(self._watch(session, group, people, lost))
+        self._sessions |= dict.fromkeys((participant.id for participant in people), session)
+        task = asyncio.get_running_loop().create_task(self._watch(session, people, lost))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -288,7 +289,7 @@ class StudyHost:
             played -= len(match.keys)
         return left
 
-    async def _watch(self, session: Session, group: int, people: Sequence[Participant], lost: set[str]) -> None:
+    async def _watch(self, session: Session, people: Sequence[Participant], lost: set[str]) -> None:
         playing, since = asyncio.ensure_future(self._games.wait(session)), self.now()
         while not playing.done():
             await asyncio.wait({playing}, timeout=CHECK_INTERVAL)
@@ -298,7 +299,8 @@ class StudyHost:
                 lost |= self._absent(session) or {player.id for player in session.people if not player.ready}
                 session.stop("A participant did not join in time.")
         lost |= {player.id for player in session.people if player.gone}
-        del self._sessions[group]
+        for participant in people:
+            del self._sessions[participant.id]
         expected = 0 if session.settings.tutorial else sum(len(match.keys) for match in session.matches)
         if len(session.records) == expected and not lost and session.error is None:
             self._pass(people)

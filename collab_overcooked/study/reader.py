@@ -19,6 +19,7 @@ from collab_overcooked.play.settings import LANGUAGES, PlaySettings
 from collab_overcooked.policies.registry import PERSON
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.runner.episode import Limits
+from collab_overcooked.study.columns import COLUMNS_OF
 from collab_overcooked.study.design import (
     BETWEEN,
     ENDS,
@@ -34,6 +35,7 @@ from collab_overcooked.study.design import (
     Needs,
     Study,
 )
+from collab_overcooked.study.factors import CELLS, CONDITION_KEYS, Levels, expand_factors, split_cells
 from collab_overcooked.study.forms import (
     MAX_SECONDS,
     FormReader,
@@ -58,14 +60,18 @@ def read_study(source: str | Path | Mapping[str, Any], partners: Mapping[str, st
     doc.mapping(only=KEYS)
     name = Path(source).stem if isinstance(source, (str, Path)) else "study"
     from_file = isinstance(source, (str, Path)) and Path(source).suffix in (".yaml", ".yml")
-    return _Reader(doc, partners or {}, Path(source).parent if from_file else None).study(name)  # type: ignore[arg-type]
+    folder = Path(source).parent if from_file else None  # type: ignore[arg-type]
+    expanded, levels = expand_factors(doc, {column: table for table, names in COLUMNS_OF.items() for column in names})
+    return replace(_Reader(expanded, partners or {}, folder, levels).study(name), content=doc.content)
 
 
 class _Reader:
     """Reader of one study file."""
 
-    def __init__(self, doc: Document, partners: Mapping[str, str], folder: Path | None) -> None:
-        self.doc, self.chosen, self.media = doc, partners, MediaReader(doc, folder)
+    def __init__(
+        self, doc: Document, partners: Mapping[str, str], folder: Path | None, levels: Mapping[str, Levels]
+    ) -> None:
+        self.doc, self.chosen, self.media, self.levels = doc, partners, MediaReader(doc, folder), levels
 
     def study(self, name: str) -> Study:
         doc = self.doc
@@ -158,13 +164,23 @@ class _Reader:
     def _conditions(self, seed: int, group: int, partners: Mapping[str, str]) -> dict[str, Condition]:
         doc = self.doc
         names = doc.mapping("conditions")
-        return {
-            check_name(doc, name, "conditions", name): self._condition(name, seed, group, partners) for name in names
+        conditions = {
+            check_name(doc, name, "conditions", name): self._condition(name, seed, partners) for name in names
         }
+        together = any(condition.people == group for condition in conditions.values())
+        for name, condition in conditions.items():
+            if condition.people == group or (together and condition.people == 1 and not condition.voice):
+                continue
+            raise doc.error(
+                f"conditions.{name}.team: has {condition.matches[0].team.count(PERSON)} seats of people ({PERSON})"
+                f"{' and a voice' if condition.voice else ''}, but participants.group is {group}",
+                *("conditions", name, "team"),
+            )
+        return conditions
 
-    def _condition(self, name: str, seed: int, group: int, partners: Mapping[str, str]) -> Condition:
+    def _condition(self, name: str, seed: int, partners: Mapping[str, str]) -> Condition:
         doc, path = self.doc, ("conditions", name)
-        doc.mapping(*path, only=("label", "suite", "team", "options", "set", "limits", "episodes", "play", "voice"))
+        doc.mapping(*path, only=CONDITION_KEYS)
         assignments = [doc.text(*path, "team", i) for i in range(len(doc.listed("seat=policy entries", *path, "team")))]
         team = [self._with_partner(assignment, partners) for assignment in assignments]
         suite = doc.text(*path, "suite")
@@ -187,17 +203,12 @@ class _Reader:
         except (ValueError, TypeError) as error:
             raise self._placed(error, path, "options", "set", "limits", "team", "suite") from None
         voice = doc.boolean(*path, "voice")
-        wrong = next((match.team.count(PERSON) for match in matches if match.team.count(PERSON) + voice != group), None)
-        if wrong is not None:
-            raise doc.error(
-                f"conditions.{name}.team: has {wrong} seats of people ({PERSON}){' and a voice' if voice else ''}, but "
-                f"participants.group is {group}",
-                *path,
-                "team",
-            )
+        if voice and not matches[0].limits.max_messages:
+            raise doc.refuse("be false where limits.max_messages is 0: nobody would hear the voice", *path, "voice")
         label = one_line(doc.text(*path, "label", default=doc.text("title")))
         episodes = doc.integer(*path, "episodes", default=1, low=1, high=200)
-        return Condition(name, label, plan.suite, matches, episodes, self._play(path), voice, draws=name)
+        levels, play = self.levels.get(name, {}), self._play(path)
+        return Condition(name, label, plan.suite, matches, episodes, play, voice, draws=name, levels=levels)
 
     def _placed(self, error: Exception, path: tuple[Any, ...], *sections: str) -> LayoutError:
         """Return an error of another module with the line of the entry that its message is about."""
@@ -296,9 +307,15 @@ class _Reader:
         def check_condition(doc: Document, name: object, *place: Any) -> None:
             doc.choice(list(conditions), *place)
 
-        play = doc.names(check_condition, *path, "play")
+        if doc.at(*path, "play") == CELLS:
+            if not self.levels:
+                raise doc.refuse("be a list of conditions in a study without factors", *path, "play")
+            play = tuple(self.levels)
+        else:
+            play = doc.names(check_condition, *path, "play")
         after = doc.choice(list(forms), *path, "after", default="")
         order = doc.choice(list(ORDERS), *path, "order", default="balanced")
+        parts = self._parts(play, order, *path, "between")
         match = doc.choice((TASKS, NONE), *path, "match", default="")
         counts = [len(conditions[name].matches) for name in play]
         if match == TASKS and order == BETWEEN:
@@ -311,10 +328,30 @@ class _Reader:
         return Block(
             play=play,
             order=order,
+            parts=parts,
             match=match or (TASKS if matches else NONE),
             after=after,
             practice=doc.boolean(*path, "practice"),
         )
+
+    def _parts(self, play: Sequence[str], order: str, *path: Any) -> tuple[tuple[str, ...], ...]:
+        """Return the conditions of each kind of group, where the factors of a field vary between groups."""
+        doc = self.doc
+        factors = next(iter(self.levels.values()), {})
+
+        def check_factor(doc: Document, name: object, *place: Any) -> None:
+            doc.choice(list(factors), *place)
+
+        if doc.at(*path) is None:
+            return ()
+        if not all(name in self.levels for name in play):
+            raise doc.error(f"{field_name(path)} needs a block that plays nothing but cells of factors", *path)
+        if order == BETWEEN:
+            raise doc.error(f"{field_name(path)}: with the order {BETWEEN} all factors vary between groups", *path)
+        parts = tuple(split_cells({name: self.levels[name] for name in play}, doc.names(check_factor, *path)))
+        if len({len(part) for part in parts}) > 1:
+            raise doc.refuse("be factors whose levels occur in equally many conditions of the block", *path)
+        return parts
 
     def _with_draws(self, conditions: Mapping[str, Condition], blocks: Sequence[Block]) -> dict[str, Condition]:
         draws = {name: condition.draws for name, condition in conditions.items()}
@@ -379,7 +416,7 @@ def _is_of(value: object, kind: type) -> bool:
     return type(value) is kind or (kind is float and type(value) is int)
 
 
-_PLAY_KEYS = ("play", "order", "match", "after", "practice")
+_PLAY_KEYS = ("play", "order", "between", "match", "after", "practice")
 _PARAMETER = r"[A-Za-z][A-Za-z0-9_-]{0,39}"
 
 

@@ -107,7 +107,7 @@ class StudyResults:
 
     def _group(self, record: EpisodeRecord) -> int | None:
         ids = [player.id for player in record.people.values()]
-        return next((number for number, members in enumerate(self.journal.groups) if set(ids) == set(members)), None)
+        return next((number for number, members in enumerate(self.journal.groups) if set(ids) <= set(members)), None)
 
     def participants(self) -> list[Row]:
         """Return a row for each participant."""
@@ -127,15 +127,23 @@ class StudyResults:
             facts: Row = {"visit": visits[panel_id], "steps": person.step, "failed_checks": person.failed_checks}
             facts |= {"end": person.end, "joined": _iso(joined), "minutes": minutes, "bonus": self._bonus(person.id)}
             facts["window"] = windows.get(person.id)
-            allocated = {"group": person.group, "conditions": self._conditions(person)}
+            played = self._conditions(person)
+            allocated = {"group": person.group, "conditions": "; ".join(played) or None, **self._levels(played)}
             rows.append({"id": person.id, "number": person.number, **allocated, **facts})
         return rows
 
-    def _conditions(self, person: Participant) -> str | None:
+    def _conditions(self, person: Participant) -> list[str]:
+        """Return the conditions that were allocated to a participant, in order."""
         if person.group is None:
-            return None
-        played = (step.condition for step in self.journal.steps_of(person) if step.kind == "play")
-        return "; ".join(dict.fromkeys(played))
+            return []
+        return list(dict.fromkeys(step.condition for step in self.journal.steps_of(person) if step.kind == "play"))
+
+    def _levels(self, conditions: Sequence[str]) -> Row:
+        """Return the level of each factor, None where it is not the same in all of the conditions."""
+        known = self.journal.study.conditions
+        found = [known[name].levels for name in conditions if name in known]
+        levels = {factor: {one.get(factor) for one in found} for factor in self.journal.study.factors}
+        return {factor: next(iter(values)) if len(values) == 1 else None for factor, values in levels.items()}
 
     def _bonus(self, name: str) -> float | None:
         bonus = self.journal.study.bonus
@@ -171,6 +179,7 @@ class StudyResults:
                 "group": event["group"],
                 "form": event["form"],
                 "condition": event["condition"],
+                **self._levels([event["condition"]]),
                 "place": event["place"] if event["condition"] else None,
                 "item": item,
                 "value": "; ".join(value) if isinstance(value, list) else value,
@@ -200,7 +209,8 @@ class StudyResults:
             step, started = self.journal.steps_of(person)[event["step"]], opened.get((person.id, event["step"]))
             page = study.blocks[step.block].page
             facts: Row = {"kind": step.kind, "name": page[0] if page and step.kind == "page" else step.form or None}
-            facts |= {"condition": step.condition or None, "place": step.place if step.condition else None}
+            facts |= {"condition": step.condition or None, **self._levels([step.condition])}
+            facts["place"] = step.place if step.condition else None
             facts |= {"started": _iso(started), "answered": _iso(event["time"])}
             facts["seconds"] = None if started is None else round(event["time"] - started, 3)
             facts["retries"] = retries[person.id, event["step"]]
@@ -224,7 +234,8 @@ class StudyResults:
                 if key not in rounds or "state" not in line:
                     continue
                 name, record, person = rounds[key]
-                facts: Row = {"id": person.id, "condition": name, "task": record.task, "episode": record.episode}
+                facts: Row = {"id": person.id, "condition": name, **self._levels([name])}
+                facts |= {"task": record.task, "episode": record.episode}
                 facts |= {"agent": line["agent"], "timestep": line["timestep"] + 1, "answered": _iso(line["time"])}
                 rows.append(facts | {name: line.get(name) for name in ("state", "options", "choice", "seconds")})
         return rows
@@ -251,6 +262,7 @@ class StudyResults:
             "id": participant.id,
             "group": group,
             "condition": condition,
+            **self._levels([condition]),
             "place": place,
             "agent": agent,
             "game": record.env_id,
@@ -278,6 +290,7 @@ class StudyResults:
         return [
             {
                 "condition": condition,
+                **self._levels([condition]),
                 "task": record.task,
                 "episode": record.episode,
                 "timestep": t,
@@ -345,7 +358,7 @@ def export(folder: Path, out: Path, options: ExportOptions) -> list[str]:
     written = []
     for name, rows in tables.items():
         written.append(f"{name}.{options.form}")
-        write_atomic(out / written[-1], _as_text(name, rows, options).encode())
+        write_atomic(out / written[-1], _as_text(name, rows, options, results.journal.study.factors).encode())
     for name, records in _exported_records(results, folder, options):
         lines = b"".join(dump_line(_clean(record, rename, options)) for record in records)
         written.append(f"{RECORDS_FOLDER}/{name}.jsonl")
@@ -385,12 +398,15 @@ def _tables(
     yield "codebook", results.codebook()
 
 
-def _as_text(name: str, rows: Sequence[Row], options: ExportOptions) -> str:
+def _as_text(name: str, rows: Sequence[Row], options: ExportOptions, factors: Iterable[str]) -> str:
     """Return a table as text; without rows it is the header, so that readers find the columns."""
     if options.form == "csv":
         table: ResultTable = table_of_mappings(rows)
         left_out = LEFT_OUT if options.anonymous else ()
-        return table.csv() if rows else ",".join(column for column in COLUMNS_OF[name] if column not in left_out) + "\n"
+        columns = [column for column in COLUMNS_OF[name] if column not in left_out]
+        place = next((columns.index(after) + 1 for after in ("conditions", "condition") if after in columns), None)
+        columns[place:place] = factors if place is not None else ()
+        return table.csv() if rows else ",".join(columns) + "\n"
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 

@@ -40,7 +40,7 @@ EVALUATE = ["evaluate", "collab-overcooked", "--out", "OUT"]
         ([*EVALUATE, *TEAM, "--gamma", "0"], "gamma must be"),
         ([*EVALUATE, *TEAM, "--workers", "0"], "workers must be"),
         ([*EVALUATE, *TEAM, "--workers", "0"], "workers must be"),
-        ([*EVALUATE, *TEAM, "--max-messages", "0"], "max_messages must be"),
+        ([*EVALUATE, *TEAM, "--max-messages", "1001"], "max_messages must be"),
         ([*EVALUATE, *TEAM, "--kitchen", "palace"], "unknown kitchen 'palace'"),
         ([*EVALUATE, *TEAM, "--kitchen", "absent.yaml"], "absent.yaml: No such file"),
         ([*EVALUATE, *TEAM, "--set", "knowlege=full"], "unknown option 'knowlege'; did you mean knowledge"),

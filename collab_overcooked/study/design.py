@@ -41,9 +41,19 @@ ENDS = {
     "partner_left": "Another member of the group left.",
     "left": "The participant left.",
     "stopped": "The host ended it.",
+    "late": "The time for the whole study was over.",
     "failed": "An error occurred.",
 }
 """Ways in which participation can end, and their descriptions."""
+REFUSALS = {
+    "full": "The study had all the participants that it needs.",
+    "full_now": "All places were taken.",
+    "too_many": "Too many people of one network joined.",
+    "again": "The panel's id had taken part before.",
+}
+"""Reasons for which people cannot take part, and their descriptions; they have last pages as well."""
+RAISABLE = ("limit", "margin", "per_network", "idle", "wait", "minutes")
+"""Numbers of ``participants`` that may be raised while a study runs, beside the quotas."""
 TASKS, NONE = "tasks", "none"
 BETWEEN = "between"  # the order in which each group plays one condition
 
@@ -170,6 +180,7 @@ class Study:
     panel_id: str  # Name of the address parameter that holds the id of a panel; empty for none
     keep: tuple[str, ...]  # Further address parameters that are stored
     limit: int  # Number of participants needed
+    quota: Mapping[str, int]  # Number of participants who are to complete a condition, by its name
     margin: int  # Number of participants that may be under way beyond those still needed
     idle: float  # Seconds of inactivity after which a participant's place becomes free
     per_network: int  # Number of participants that may join from one network at once, and again per hour
@@ -177,11 +188,13 @@ class Study:
     failed_checks: int | None
     group: int  # Number of participants who play together
     wait: float  # Seconds that a participant waits for others
+    minutes: float | None  # Minutes for the whole study, from consent on; None for no limit
+    retention: str  # Date until which personal data are kept, ``YYYY-MM-DD``; empty if the file names none
     partners: Mapping[str, str]  # Policy specs by the names that teams use
     conditions: Mapping[str, Condition]  # Conditions by name
     blocks: tuple[Block, ...]  # Blocks in order
     forms: Mapping[str, Questionnaire]  # Questionnaires by name
-    ends: Mapping[str, End]  # Last pages by how participation ended, see ``ENDS``
+    ends: Mapping[str, End]  # Last pages, see ``ENDS`` and ``REFUSALS``
     texts: Mapping[str, str]  # Texts of the pages by name, see ``texts.PAGE_TEXTS``
     files: Mapping[str, Path]  # Files of images and videos by the names that pages use
     content: Mapping[str, Any] = field(repr=False)  # Values of the file, which must be the same when a study is resumed

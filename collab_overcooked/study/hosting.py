@@ -90,20 +90,31 @@ class StudyHost:
             return News(f"/s/{player.token}", self.study.texts["starting"])
         if self._ends_waiting(person):
             return News(study_page)
-        left = self.study.wait - (now - self._waiting_since[person.id])
+        left = self._limit("wait") - (now - self._waiting_since[person.id])
         here = len(self._here(person))
         text = fill(self.study.texts["here"], here=here, needed=self.study.group, minutes=int(left // 60) + 1)
         return News("", text)
 
+    def _limit(self, name: str) -> float:
+        limit = self.journal.limits[name]
+        return float("inf") if limit is None else limit
+
+    def is_late(self, person: Participant) -> bool:
+        """Return True if the time for the whole study is over for a participant."""
+        return not person.end and self.journal.clock() - person.joined >= 60 * self._limit("minutes")
+
     def _ends_waiting(self, person: Participant) -> bool:
         waited = self.now() - self._waiting_since[person.id]
-        if waited < self.study.wait and not self._is_broken(person):
+        if waited < self._limit("wait") and not self._is_broken(person):
             return False
         self.end(person, "unmatched" if person.group is None else "partner_left")
         return True
 
     def end_waits(self) -> None:
-        """End all waits that are over, including those of participants whose pages have stopped polling."""
+        """End all waits that are over, also of those whose pages have stopped polling, and who is late."""
+        for person in list(self.journal.people.values()):
+            if self.is_late(person):
+                self.stop(person, "late")
         for name in list(self._waiting_since):
             person = self.journal.people.get(name)
             if person is None or person.end:
@@ -126,7 +137,7 @@ class StudyHost:
         session = self._sessions.get(person.id)
         if session is not None and any(player.id == person.id and player.here for player in session.people):
             self.note_activity(person)
-        return self.now() - self._last_request.get(person.id, self._began) >= self.study.idle
+        return self.now() - self._last_request.get(person.id, self._began) >= self._limit("idle")
 
     @property
     def completed(self) -> int:
@@ -139,11 +150,37 @@ class StudyHost:
         return sum(not person.end and not self.is_idle(person) for person in self.journal.people.values())
 
     def refusal(self) -> str:
-        """Return the name of the page text that explains why the study is closed; empty if it is open."""
-        completed = self.completed
-        if completed >= self.journal.limit:
+        """Return why the study is closed, see ``design.REFUSALS``; empty if it is open."""
+        left = min(self.journal.limit - self.completed, self._left_by_quota())
+        if left <= 0:
             return "full"
-        return "full_now" if completed + self.under_way >= self.journal.limit + self.study.margin else ""
+        return "full_now" if self.under_way >= left + self._limit("margin") else ""
+
+    def _left_by_quota(self) -> float:
+        done, cells = self._counts(lambda person: person.end == "done"), {cell for cell in self.study.cells if cell}
+        left = [min(self.journal.quota(name) - done[name] for name in cell) for cell in cells]
+        return sum(max(0.0, places) for places in left) if left else float("inf")
+
+    def _counts(self, counted: Callable[[Participant], bool]) -> Counter[str]:
+        """Return the number of participants by condition that was allocated to them."""
+        people = (person for person in self.journal.people.values() if counted(person))
+        return Counter(name for person in people for name in self.journal.conditions_of(person))
+
+    def cells(self) -> list[dict[str, Any]]:
+        """Return the numbers of participants of each condition: allocated, under way, completed, and the quota."""
+        allocated = self._counts(lambda person: True)
+        active = self._counts(lambda person: not person.end and not self.is_idle(person))
+        done = self._counts(lambda person: person.end == "done")
+        return [
+            {
+                "condition": name,
+                "allocated": allocated[name],
+                "under_way": active[name],
+                "completed": done[name],
+                "quota": self.journal.limits.get(f"quota.{name}"),
+            }
+            for name in self.study.conditions
+        ]
 
     def connection(self, person: Participant) -> str:
         """Return the connection state: ``"game"``, ``"lost"``, ``"waiting"``, ``"page"`` or ``"idle"``."""
@@ -212,9 +249,26 @@ class StudyHost:
         for row, members in zip(self.journal.rows, self.journal.groups, strict=True):
             people = [self.journal.people.get(name) for name in members]
             counts[row % period] += all(member is not None and member.end in ("", "done") for member in people)
-        fewest = [row for row in range(period) if counts[row] == min(counts.values())]
+        shares = {row: counts[row] / self._weight(row) for row in self._open_rows()}
+        fewest = [row for row, share in shares.items() if share == min(shares.values())]
         draw = np.random.default_rng(derive_seed(self.study.seed, "row", number))  # permuted blocks, if nobody leaves
         return period * number + int(draw.choice(fewest))
+
+    def _weight(self, row: int) -> float:
+        """Return the quota of a row: with unequal quotas, its groups are as many more."""
+        quota = min(map(self.journal.quota, self.study.cells[row]), default=float("inf"))
+        return 1.0 if quota == float("inf") else max(1.0, quota)
+
+    def _open_rows(self) -> list[int]:
+        """Return the rows whose quotas have places left, if possible beside the participants under way."""
+        done = self._counts(lambda person: person.end == "done")
+        active = self._counts(lambda person: not person.end and not self.is_idle(person))
+        quota, rows = self.journal.quota, list(enumerate(self.study.cells))
+        for taken in (done + active, done):
+            left = [row for row, cell in rows if all(taken[name] < quota(name) for name in cell)]
+            if left:
+                return left
+        return [row for row, _ in rows]
 
     def _is_broken(self, person: Participant) -> bool:
         return any(name not in self.journal.people or self.journal.people[name].end for name in self._members(person))
@@ -295,7 +349,7 @@ class StudyHost:
             await asyncio.wait({playing}, timeout=CHECK_INTERVAL)
             if session.env is None or session.state not in ("waiting", "ready"):  # loading kernels, or playing
                 since = self.now()
-            elif self.now() - since > self.study.wait:
+            elif self.now() - since > self._limit("wait"):
                 lost |= self._absent(session) or {player.id for player in session.people if not player.ready}
                 session.stop("A participant did not join in time.")
         lost |= {player.id for player in session.people if player.gone}

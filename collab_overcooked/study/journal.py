@@ -6,6 +6,7 @@ import hashlib
 import json
 import secrets
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,7 +21,7 @@ from collab_overcooked.io.journal import JournalFile
 from collab_overcooked.io.schema import Form, integer, list_of, mapping_of, object_of, optional
 from collab_overcooked.runner.records import CONFIG, RecordError, read_config
 from collab_overcooked.runner.run import Locked, locked_folder
-from collab_overcooked.study.design import ENDS, KEYS, Study, StudyStep
+from collab_overcooked.study.design import ENDS, KEYS, RAISABLE, REFUSALS, Study, StudyStep
 from collab_overcooked.study.forms import holds
 from collab_overcooked.study.reader import read_study
 
@@ -31,14 +32,17 @@ LOST = (
 )
 """Consequence for participants of a partial last line of ``journals``."""
 
+MAX_LIMIT = 100_000  # of participants, seconds or minutes
 MAX_LOSSES = 10_000  # of the focus that a page reports
 _OF_PERSON = {"id": schema.name, "step": integer()}
 _FACTS: Mapping[str, Mapping[str, Form]] = {
     "joined": {"id": schema.name, "number": integer(), "consent": schema.name},
     "declined": {},
+    "refused": {"how": schema.one_of(REFUSALS)},
     "grouped": {"group": integer(), "members": list_of(schema.name)},
     "opened": _OF_PERSON,
-    "extended": {"places": integer(1, 100_000)},
+    "extended": {"places": integer(1, MAX_LIMIT)},
+    "raised": {"name": schema.text, "value": schema.number(0, MAX_LIMIT)},
     "passed": _OF_PERSON,
     "answered": {
         **_OF_PERSON,
@@ -95,6 +99,7 @@ class Participant:
     failed_checks: int = 0  # Number of failed attention checks
     orders: Mapping[str, Sequence[int]] = field(default_factory=dict)  # See ``Study.draw_orders``
     answers: dict[str, Any] = field(default_factory=dict)  # Last answers by ``FORM.QUESTION``
+    joined: float = 0.0  # Time of consent, in seconds since 1970
     retries: int = 0  # Tries of the current questionnaire whose answers were not accepted
 
 
@@ -112,7 +117,8 @@ class Journal(Locked):
         events: All entries in order.
         joined: Number of people who gave consent.
         declined: Number of people who declined.
-        limit: Number of participants needed.
+        refused: Number of refused people by reason, see ``design.REFUSALS``.
+        limits: Numbers of ``design.RAISABLE`` and, as ``quota.CONDITION``, of quotas; None for no limit.
         clock: Returns seconds since 1970.
     """
 
@@ -123,7 +129,9 @@ class Journal(Locked):
         self.rows: list[int] = []
         self.events: list[dict[str, Any]] = []
         self.joined = self.declined = 0
-        self.limit = study.limit
+        self.refused = Counter[str]()
+        self.limits: dict[str, float | None] = {name: getattr(study, name) for name in RAISABLE}
+        self.limits |= {f"quota.{name}": quota for name, quota in study.quota.items()}
         self.clock: Callable[[], float] = time.time
         self._by_token: dict[bytes, Participant] = {}
         self._steps: dict[tuple[str, int], list[StudyStep]] = {}
@@ -162,14 +170,18 @@ class Journal(Locked):
             identity = secret.get(event["id"])
             if identity is not None:  # otherwise it is being written, or was deleted on request
                 person = Participant(identity["id"], identity["token"], event["number"], identity["kept"])
-                person.orders = event.get("orders", {})
+                person.orders, person.joined = event.get("orders", {}), event["time"]
                 self._add(person)
         elif kind == "declined":
             self.declined += 1
+        elif kind == "refused":
+            self.refused[event["how"]] += 1
         elif kind == "grouped":
             self._apply_group(event)
         elif kind == "extended":
-            self.limit += event["places"]
+            self.limits["limit"] = self.limit + event["places"]
+        elif kind == "raised":
+            self.limits[event["name"]] = event["value"]
         elif person is not None:
             self._apply_step(person, event)
 
@@ -213,12 +225,17 @@ class Journal(Locked):
         except OSError:
             self._identities.cut(before)  # who has not joined leaves nothing
             raise
+        person.joined = self.events[-1]["time"]
         self._add(person)
         return person
 
     def decline(self) -> None:
         """Count a person who declined."""
         self._write("declined")
+
+    def refuse(self, how: str) -> None:
+        """Count a person who cannot take part; ``how`` is one of ``design.REFUSALS``."""
+        self._write("refused", how=how)
 
     def form_group(self, members: Sequence[str], row: int | None = None) -> int:
         """Form a group; returns its number.
@@ -234,6 +251,35 @@ class Journal(Locked):
     def extend(self, places: int) -> None:
         """Raise the number of participants needed."""
         self._write("extended", places=places)
+
+    @property
+    def limit(self) -> int:
+        """Number of participants needed."""
+        return int(self.limits["limit"] or 0)
+
+    def quota(self, condition: str) -> float:
+        """Return how many participants are to complete a condition, infinity if it has no quota."""
+        quota = self.limits.get(f"quota.{condition}")
+        return float("inf") if quota is None else quota
+
+    def raise_limit(self, name: str, value: float) -> None:
+        """Raise a limit of ``limits``, with immediate effect.
+
+        Raises:
+            ValueError: There is no such limit, or the value is not above the current one.
+        """
+        if self.limits.get(name) is None:
+            known = [known for known, current in self.limits.items() if current is not None]
+            raise ValueError(near_matches("limit", name, known))
+        if not self.limits[name] < value <= MAX_LIMIT:  # type: ignore[operator]
+            raise ValueError(f"{name} must be above {self.limits[name]:g} and at most {MAX_LIMIT}, not {value:g}")
+        self._write("raised", name=name, value=value)
+
+    def conditions_of(self, person: Participant) -> list[str]:
+        """Return the conditions that were allocated to a participant, in order; none before there is a group."""
+        if person.group is None:
+            return []
+        return list(dict.fromkeys(step.condition for step in self.steps_of(person) if step.kind == "play"))
 
     def opened(self, person: Participant) -> None:
         """Start the time of a step; opening it again does not restart it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from datetime import date
 from itertools import chain
 from pathlib import Path
 from types import NoneType, UnionType
@@ -27,6 +28,7 @@ from collab_overcooked.study.design import (
     KEYS,
     NONE,
     PARTICIPANTS,
+    REFUSALS,
     TASKS,
     Block,
     Bonus,
@@ -96,12 +98,15 @@ class _Reader:
             panel_id=self._matching(_PARAMETER, "be the name of an address parameter", "participants", "id"),
             keep=self._keep(),
             limit=limit,
+            quota=self._quota(conditions),
             margin=doc.integer("participants", "margin", default=group, high=100_000),
             idle=doc.number("participants", "idle", default=1800, low=60),
             per_network=doc.integer("participants", "per_network", default=default_per_network(limit, group), low=1),
             failed_checks=doc.integer("participants", "failed_checks", default=None, low=1),
             group=group,
             wait=doc.number("participants", "wait", default=180, low=5),
+            minutes=doc.number("participants", "minutes", default=None, low=1),
+            retention=self._retention(),
             partners=partners,
             conditions=self._with_draws(conditions, blocks),
             blocks=blocks,
@@ -111,6 +116,21 @@ class _Reader:
             files=self.media.files,
             content=doc.content,
         )
+
+    def _quota(self, conditions: Iterable[str]) -> dict[str, int]:
+        doc, path = self.doc, ("participants", "quota")
+        if not isinstance(doc.at(*path), dict):
+            quota = doc.integer(*path, default=None, low=1, high=100_000)
+            return {} if quota is None else dict.fromkeys(conditions, quota)
+        names = doc.mapping(*path, only=tuple(conditions))
+        return {name: doc.integer(*path, name, low=0, high=100_000) for name in names}
+
+    def _retention(self) -> str:
+        text = self.doc.text("retention", default="")
+        try:
+            return text and date.fromisoformat(text).isoformat()
+        except ValueError:
+            raise self.doc.refuse("be a date such as 2030-12-31", "retention") from None
 
     def _needs(self) -> Needs:
         doc = self.doc
@@ -363,7 +383,7 @@ class _Reader:
 
     def _ends(self) -> dict[str, End]:
         doc = self.doc
-        doc.mapping("finish", only=ENDS, default={})
+        doc.mapping("finish", only=(*ENDS, *REFUSALS), default={})
         ends = {}
         for name, default in default_texts(self._language())[1].items():
             path = ("finish", name)

@@ -25,7 +25,7 @@ from collab_overcooked.reporting.result_table import Cell, ResultTable, table_of
 from collab_overcooked.runner.records import RECORDS, dump_line, read_packed
 from collab_overcooked.study.columns import COLUMNS, COLUMNS_OF
 from collab_overcooked.study.design import ENDS, Condition
-from collab_overcooked.study.journal import CONDITIONS, JOURNAL, Journal, Participant, study_of
+from collab_overcooked.study.journal import CONDITIONS, JOURNAL, Journal, study_of
 
 Row = dict[str, Cell]
 ID_DIGITS = 4  # bytes of a new id
@@ -127,16 +127,10 @@ class StudyResults:
             facts: Row = {"visit": visits[panel_id], "steps": person.step, "failed_checks": person.failed_checks}
             facts |= {"end": person.end, "joined": _iso(joined), "minutes": minutes, "bonus": self._bonus(person.id)}
             facts["window"] = windows.get(person.id)
-            played = self._conditions(person)
+            played = self.journal.conditions_of(person)
             allocated = {"group": person.group, "conditions": "; ".join(played) or None, **self._levels(played)}
             rows.append({"id": person.id, "number": person.number, **allocated, **facts})
         return rows
-
-    def _conditions(self, person: Participant) -> list[str]:
-        """Return the conditions that were allocated to a participant, in order."""
-        if person.group is None:
-            return []
-        return list(dict.fromkeys(step.condition for step in self.journal.steps_of(person) if step.kind == "play"))
 
     def _levels(self, conditions: Sequence[str]) -> Row:
         """Return the level of each factor, None where it is not the same in all of the conditions."""

@@ -54,7 +54,7 @@ def test_levels_change_keys_and_numbers_fill_placeholders() -> None:
         (("factors", "talk"), ["on", "loud"], "factors.talk must be a list of on and off"),
         (("factors", "partner"), ["mate", "a b"], "level 'a b' must be a name"),
         (("factors", "task"), ["a", "b"], "is a column of the table"),
-        (("cell", "team"), ["agent_0=person", "all={partnr}"], "did you mean partner?"),
+        (("cell", "team"), ["agent_0=person", "agent_1={partner}", "agent_1={partnr}"], "did you mean partner?"),
         (("cell", "voice"), True, "nobody would hear the voice"),
         (("blocks", 0, "between"), ["talks"], "blocks.0.between.0 must be one of partner, talk"),
         (("conditions",), {"mate_on": QUICK["conditions"]["helped"]}, "is the name of a cell, too"),

@@ -104,7 +104,7 @@ def factorial(**block: Any) -> dict[str, Any]:
     """Return a study of two factors, a partner and talk, without a page."""
     content = {key: copy.deepcopy(value) for key, value in QUICK.items() if key != "conditions"}
     content["factors"] = {"partner": ["mate", "random"], "talk": [True, False]}  # as YAML reads on and off
-    content["cell"] = {"label": "Kitchen", **QUICK["conditions"]["helped"], "team": ["agent_0=person", "all={partner}"]}
+    content["cell"] = {**copy.deepcopy(QUICK["conditions"]["helped"]), "team": ["agent_0=person", "all={partner}"]}
     content["blocks"] = [{"play": "cells", "after": "liked", **block}]
     del content["forms"]["before"]
     return content

@@ -70,6 +70,11 @@ function show(study) {
     "Idle, place released": study.idle,
     Ended: ends || "none",
     Declined: study.declined,
+    Refused:
+      Object.entries(study.refused)
+        .map(([why, count]) => `${count} ${why.replace("_", " ")}`)
+        .join(", ") || "none",
+    "Personal data are kept until": study.retention || "no date in the study file",
     "Failed attention checks": study.failed_checks,
     "New participants": study.open ? "can join" : "cannot join now",
   };
@@ -79,7 +84,7 @@ function show(study) {
   const heads = [
     "Participant",
     "Group",
-    "Condition",
+    "Conditions",
     "Step",
     "At",
     "Connection",
@@ -95,7 +100,7 @@ function show(study) {
       row([
         own.id,
         own.group,
-        own.condition,
+        own.conditions.join(", ") || own.condition,
         `${own.step} of ${own.steps}`,
         own.doing,
         CONNECTIONS[own.connection] ?? "",
@@ -113,6 +118,11 @@ function show(study) {
     ),
   );
   $("waiting").replaceChildren(...(pools.length ? pools : [make("li", "No participants are waiting.")]));
+  fill(
+    $("cells"),
+    ["Condition", "Allocated", "Under way", "Completed", "Quota"],
+    study.cells.map((own) => row([own.condition, own.allocated, own.under_way, own.completed, own.quota ?? "none"])),
+  );
   $("medians").hidden = !study.medians.length;
   fill(
     $("medians"),

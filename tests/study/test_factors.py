@@ -1,4 +1,4 @@
-"""Factors of a study: their cells, orders within and between groups, columns, and partners who are people or programs."""
+"""Factors of a study: cells, orders within and between groups, columns, and people or programs as partners."""
 
 from __future__ import annotations
 
@@ -94,7 +94,9 @@ def test_tables_have_a_column_for_each_factor(tmp_path: Path) -> None:
         journal.answered(person, {"fun": 3})
     assert study_of(tmp_path / "run").factors == {"partner": ("mate", "random"), "talk": ("on", "off")}
     export(tmp_path / "run", tmp_path / "tables", ExportOptions())
-    tables = {path.stem: list(csv.DictReader(path.open())) for path in (tmp_path / "tables").glob("*.csv")}
+    tables = {
+        path.stem: list(csv.DictReader(path.read_text().splitlines())) for path in (tmp_path / "tables").glob("*.csv")
+    }
     (row,) = tables["participants"]
     assert (row["conditions"], row["partner"], row["talk"]) == ("random_on; random_off", "random", "")
     (answer,) = tables["answers"]

@@ -1,4 +1,4 @@
-"""The commands ``study run``, ``study rehearse``, ``study export`` and ``study forget``."""
+"""The commands ``study run``, ``rehearse``, ``export``, ``forget`` and ``raise``."""
 
 from __future__ import annotations
 
@@ -65,6 +65,7 @@ def run_study(
     llm_options: LlmOptions = LlmOptions(),
 ) -> None:
     """Serve a study until Ctrl+C; run the same command again to resume it."""
+    from collab_overcooked.play.host import keep_links
     from collab_overcooked.play.server import serve
     from collab_overcooked.study.documents import check_filled_in
     from collab_overcooked.study.journal import Journal
@@ -83,6 +84,8 @@ def run_study(
         Journal.open(folder, study) as journal,
     ):
         web, games, host = make_study_app(journal, make, names)
+        if not preview:
+            keep_links(folder, games, ())
 
         def ready(port: int) -> None:
             base = f"http://{(server.public_name or [server.address])[0]}:{port}"
@@ -167,9 +170,41 @@ def export_study(
 def forget_participant(
     folder: FolderArg, name: Annotated[str, Parameter(help="Participant id or panel id.")], /
 ) -> None:
-    """Delete the identity and the answers of a participant; stop the study first."""
-    from collab_overcooked.study.journal import Journal, study_of
+    """Delete the identity and the answers of a participant, also while the study runs."""
+    from collab_overcooked.study.journal import Journal, add_request, study_of
 
-    with Journal.open(folder, study_of(folder)) as journal:
-        forgotten = journal.forget(name)
+    study = study_of(folder)
+    try:
+        with Journal.open(folder, study) as journal:
+            forgotten = journal.forget(name)
+    except BlockingIOError:  # the running study does it, within SWEEP_INTERVAL
+        forgotten = Journal(folder, study).named(name)
+        add_request(folder, {"forget": name})
+        say(f"{', '.join(forgotten)}: the running study deletes identity and answers within 5 seconds")
+        return
     say(f"{', '.join(forgotten)}: identity and answers deleted; anonymous records of the games remain")
+
+
+@study_app.command(name="raise")
+def raise_limits(
+    folder: FolderArg,
+    pairs: Annotated[list[str], Parameter(help="Limits: name=number, for example limit=60 or quota.CONDITION=20.")],
+    /,
+) -> None:
+    """Raise limits of a study, also while it runs: limit, margin, per_network, idle, wait, minutes, and quotas."""
+    from collab_overcooked.study.journal import Journal, add_request, read_limit, study_of
+
+    study = study_of(folder)
+    wanted = {name: read_limit(number) for name, _, number in (pair.partition("=") for pair in pairs)}
+    try:
+        with Journal.open(folder, study) as journal:
+            for name, value in wanted.items():
+                journal.raise_limit(name, value)
+    except BlockingIOError:
+        limits = Journal(folder, study)
+        for name, value in wanted.items():
+            limits.check_limit(name, value)
+            add_request(folder, {"raise": name, "to": value})
+        say("the running study takes the limits within 5 seconds")
+        return
+    say(f"raised: {', '.join(pairs)}")

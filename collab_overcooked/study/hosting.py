@@ -21,7 +21,7 @@ from collab_overcooked.runner.episode import derive_seed
 from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.teams import MakePolicy
 from collab_overcooked.study.design import Condition, StudyStep
-from collab_overcooked.study.journal import CONDITIONS, Journal, Participant
+from collab_overcooked.study.journal import CONDITIONS, Journal, Participant, take_requests
 from collab_overcooked.study.texts import fill
 
 logger = logging.getLogger(__name__)
@@ -126,7 +126,31 @@ class StudyHost:
         """End waits periodically until cancelled."""
         while True:
             self.end_waits()
+            await self.take_requests()
             await asyncio.sleep(SWEEP_INTERVAL)
+
+    async def take_requests(self) -> None:
+        """Do what commands ask for while the study runs."""
+        for request in take_requests(self.journal.path):
+            try:
+                if "forget" in request:
+                    await self.forget(request["forget"])
+                else:
+                    self.journal.raise_limit(request["raise"], request["to"])
+            except ValueError as error:  # the state has changed since the command checked it
+                logger.warning(str(error))
+
+    async def forget(self, name: str) -> list[str]:
+        """End the participation of a person and delete what is stored, see ``Journal.forget``."""
+        names = self.journal.named(name)
+        for person in [self.journal.people[entry] for entry in names]:
+            session = self._sessions.get(person.id)
+            self.stop(person, "left")
+            if session is not None:
+                await self._games.wait(session)  # its last records are written
+        for folder in self._folders.values():
+            folder.rename({entry: self.journal.new_id(entry) for entry in names})
+        return self.journal.forget(name)
 
     def note_activity(self, person: Participant) -> None:
         """Record activity of a participant."""

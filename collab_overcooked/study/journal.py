@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import secrets
 import time
 from collections import Counter
@@ -19,6 +20,7 @@ from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.journal import JournalFile
 from collab_overcooked.io.schema import Form, integer, list_of, mapping_of, object_of, optional
+from collab_overcooked.play.recording import rename_people, replace_ids
 from collab_overcooked.runner.records import CONFIG, RecordError, read_config
 from collab_overcooked.runner.run import Locked, locked_folder
 from collab_overcooked.study.design import ENDS, KEYS, RAISABLE, REFUSALS, Study, StudyStep
@@ -32,6 +34,7 @@ LOST = (
 )
 """Consequence for participants of a partial last line of ``journals``."""
 
+ID_BYTES = 4  # of a random id
 MAX_LIMIT = 100_000  # of participants, seconds or minutes
 MAX_LOSSES = 10_000  # of the focus that a page reports
 _OF_PERSON = {"id": schema.name, "step": integer()}
@@ -69,6 +72,17 @@ _EVENTS = {
 }
 check_secret = object_of({"id": schema.name, "token": schema.name, "kept": mapping_of(schema.text)})
 """Checks a line of ``PEOPLE``, the identity of a participant."""
+
+
+REQUESTS = "requests.jsonl"
+"""Requests of other processes to the one that runs the study; they are deleted as soon as they are read."""
+
+
+def check_request(value: Any) -> None:
+    """Check a request: a participant to forget, or a limit to raise."""
+    if isinstance(value, dict) and "forget" in value:
+        return object_of({"forget": schema.text})(value)
+    return object_of({"raise": schema.text, "to": schema.number(0, MAX_LIMIT)})(value)
 
 
 def check_answer(value: object) -> None:
@@ -215,7 +229,7 @@ class Journal(Locked):
         Args:
             kept: Address parameters that the study stores, including the panel's id.
         """
-        person = Participant(f"p-{secrets.token_hex(4)}", secrets.token_urlsafe(16), self.joined, dict(kept))
+        person = Participant(f"p-{secrets.token_hex(ID_BYTES)}", secrets.token_urlsafe(16), self.joined, dict(kept))
         person.orders = self.study.draw_orders(person.number)
         before = self._identities.path.stat().st_size if self._identities.path.exists() else 0
         self._identities.append({"id": person.id, "token": person.token, "kept": person.kept})
@@ -248,10 +262,6 @@ class Journal(Locked):
         self._write("grouped", group=number, members=list(members), row=number if row is None else row)
         return number
 
-    def extend(self, places: int) -> None:
-        """Raise the number of participants needed."""
-        self._write("extended", places=places)
-
     @property
     def limit(self) -> int:
         """Number of participants needed."""
@@ -263,7 +273,12 @@ class Journal(Locked):
         return float("inf") if quota is None else quota
 
     def raise_limit(self, name: str, value: float) -> None:
-        """Raise a limit of ``limits``, with immediate effect.
+        """Raise a limit of ``limits``, with immediate effect; see ``check_limit``."""
+        self.check_limit(name, value)
+        self._write("raised", name=name, value=value)
+
+    def check_limit(self, name: str, value: float) -> None:
+        """Check that a limit may be raised to a value.
 
         Raises:
             ValueError: There is no such limit, or the value is not above the current one.
@@ -273,7 +288,6 @@ class Journal(Locked):
             raise ValueError(near_matches("limit", name, known))
         if not self.limits[name] < value <= MAX_LIMIT:  # type: ignore[operator]
             raise ValueError(f"{name} must be above {self.limits[name]:g} and at most {MAX_LIMIT}, not {value:g}")
-        self._write("raised", name=name, value=value)
 
     def conditions_of(self, person: Participant) -> list[str]:
         """Return the conditions that were allocated to a participant, in order; none before there is a group."""
@@ -318,7 +332,7 @@ class Journal(Locked):
             self._write("ended", id=person.id, how=how, step=person.step)
 
     def forget(self, name: str) -> list[str]:
-        """Delete the identity and the answers of a participant; records of their games become anonymous.
+        """Delete the identity and the answers of a participant, and replace the random id in all files.
 
         Args:
             name: Random id, or the panel's id, which may belong to several visits.
@@ -329,9 +343,12 @@ class Journal(Locked):
         Raises:
             ValueError: The participant is unknown.
         """
-        names = [name] if name in self.people else [participant.id for participant in self.with_panel_id(name)]
-        if not names:
-            raise ValueError(near_matches("participant", name, self.people))
+        names = self.named(name)
+        ids = {entry: self.new_id(entry) for entry in names}
+        for folder in (self.path / CONDITIONS).glob(
+            "*"
+        ):  # first, so that a crash leaves the name to be asked for again
+            rename_people(folder, ids)
         people = [line for line in JournalFile(self.path / PEOPLE, check_secret).read() if line["id"] not in names]
         events = [
             event | ({"answers": {}} if event.get("id") in names and "answers" in event else {})
@@ -339,11 +356,29 @@ class Journal(Locked):
         ]
         files = ((JOURNAL, events, check_event, 0o666), (PEOPLE, people, check_secret, 0o600))
         for file, lines, check, mode in files:
-            write_atomic(self.path / file, b"".join(schema.json_line(line, check) for line in lines), mode)
+            text = b"".join(schema.json_line(line, check) for line in lines)
+            write_atomic(self.path / file, replace_ids(text, ids), mode)
         for participant in names:
             self._by_token.pop(_digest(self.people.pop(participant).token))
-        self.events = events
+        self.events = [json.loads(replace_ids(json.dumps(event).encode(), ids)) for event in events]
+        self.groups = [tuple(ids.get(member, member) for member in members) for members in self.groups]
         return names
+
+    def named(self, name: str) -> list[str]:
+        """Return the random ids of a participant, given that id or the panel's, which may belong to several visits.
+
+        Raises:
+            ValueError: The participant is unknown.
+        """
+        names = [name] if name in self.people else [participant.id for participant in self.with_panel_id(name)]
+        if not names:
+            raise ValueError(near_matches("participant", name, self.people))
+        return names
+
+    def new_id(self, name: str) -> str:
+        """Return the id that replaces that of a forgotten participant; it cannot be told without the deleted secret."""
+        secret = f"{name} {self.people[name].token}".encode()
+        return f"x-{hashlib.sha256(secret).hexdigest()[: 2 * ID_BYTES]}"
 
     def by_token(self, token: str) -> Participant | None:
         """Return the participant of a link's token, or None."""
@@ -366,6 +401,35 @@ class Journal(Locked):
         """Return the current step of a participant, None when all are completed."""
         steps = self.steps_of(person)
         return steps[person.step] if person.step < len(steps) else None
+
+
+def read_limit(text: str) -> float:
+    """Return the number that a person writes for a limit.
+
+    Raises:
+        ValueError: It is no number.
+    """
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,3})?", text, re.ASCII):
+        raise ValueError(f"a limit must be a number, not {text!r:.40}")
+    number = float(text)
+    return int(number) if number.is_integer() else number
+
+
+def add_request(folder: Path, request: Mapping[str, Any]) -> None:
+    """Ask the process that runs a study for something, see ``check_request``."""
+    JournalFile(folder / REQUESTS, check_request, mode=0o600).append(dict(request))
+
+
+def take_requests(folder: Path) -> list[dict[str, Any]]:
+    """Return the requests of other processes, and delete them."""
+    taken = folder / f"{REQUESTS}.taken"
+    if (folder / REQUESTS).exists() and not taken.exists():
+        (folder / REQUESTS).rename(taken)
+    if not taken.exists():
+        return []
+    requests = list(JournalFile(taken, check_request).read())
+    taken.unlink()
+    return requests
 
 
 def _digest(token: str) -> bytes:

@@ -302,7 +302,7 @@ class StudyPages:
             return _redirect(f"/study/{person.token}")
         if request.method == "GET":
             return _page(pages.sure_page(self.study, "delete", f"/study/{person.token}"))
-        self.journal.forget(person.id)
+        await self.host.forget(person.id)
         end = replace(self.study.ends[person.end], text=self.study.texts["deleted"])
         return _page(pages.end_page(self.study, end, person.kept))
 

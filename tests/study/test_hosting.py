@@ -93,7 +93,7 @@ def test_drop_outs_free_their_places(client: Any) -> None:
         host.end(person, "done")
     page = client.get("/study?PID=x")
     assert page.status_code == 403 and "all the participants" in page.text
-    host.journal.extend(2)
+    host.journal.raise_limit("limit", 6)
     assert client.get("/study?PID=x").status_code == 200
 
 

@@ -1,4 +1,4 @@
-"""The commands ``study run``, ``rehearse``, ``export``, ``forget`` and ``raise``."""
+"""The commands ``study run``, ``rehearse``, ``export``, ``power``, ``forget`` and ``raise``."""
 
 from __future__ import annotations
 
@@ -164,6 +164,42 @@ def export_study(
 
     options = ExportOptions(form=form, anonymous=anonymous, cut_text=cut_text, panel_ids=panel_ids, aborted=aborted)
     say(f"written: {', '.join(str(out / name) for name in export(folder, out, options))}")
+
+
+@study_app.command(name="power")
+def study_power(
+    folder: FolderArg,
+    /,
+    *,
+    measure: Annotated[str, Parameter(help="Metric of the games, or question FORM.QUESTION.")],
+    effect: Annotated[
+        float,
+        Parameter(
+            help="Smallest effect of interest in units of the measure: the difference between the first and the last "
+            "level of a factor; for an interaction, between such differences."
+        ),
+    ],
+    term: Annotated[
+        str | None, Parameter(help="Factor, or interaction such as partner:talk. Default: the first factor.")
+    ] = None,
+    power: Annotated[float, Parameter(help="Power to reach.")] = 0.8,
+    alpha: Annotated[float, Parameter(help="Level of significance.")] = 0.05,
+    simulations: Annotated[int, Parameter(help="Simulated studies of each size.")] = 500,
+    seed: Annotated[int, Parameter(help="Random seed.")] = 0,
+    form: Annotated[str, Parameter(name="--format", help="Output format: table, markdown, csv or json.")] = "table",
+) -> None:
+    """Estimate how many participants a study needs, by simulation from rehearsed or piloted data."""
+    from collab_overcooked.cli.significance import check_form, write_cards
+    from collab_overcooked.io.checks import parse_integer
+    from collab_overcooked.study.power import power_card
+    from collab_overcooked.study.results import StudyResults
+
+    check_form(form)
+    parse_integer("simulations", simulations, 10, most=100_000)
+    results = StudyResults.read(folder)
+    factors = None if term is None else tuple(term.split(":"))
+    card = power_card(results, measure, effect, factors, power, alpha=alpha, simulations=simulations, seed=seed)
+    write_cards([card], form)
 
 
 @study_app.command(name="forget")

@@ -37,6 +37,7 @@ from collab_overcooked.study.journal import CONDITIONS, JOURNAL, Journal, study_
 
 Row = dict[str, Cell]
 ID_DIGITS = 4  # bytes of a new id
+PERSON_UNIT = "person"  # first entry of the units of answers
 RECORDS_FOLDER = "records"  # of an export
 
 
@@ -102,7 +103,7 @@ class StudyResults:
             value = row["value"]
             if row["condition"] and isinstance(value, (int, float)):
                 name, condition = f"{row['form']}.{row['item']}", str(row["condition"])
-                samples.setdefault(name, {}).setdefault(condition, {})["person", row["id"]] = [float(value)]
+                samples.setdefault(name, {}).setdefault(condition, {})[PERSON_UNIT, row["id"]] = [float(value)]
         order = list(self.journal.study.conditions)
         return {
             name: {

@@ -110,13 +110,16 @@ def rehearse_study(
 ) -> int:
     """Run a study with bots through its pages and sockets; programs replace language models."""
     from collab_overcooked.io.checks import parse_integer
+    from collab_overcooked.study.bots import LEAVING
     from collab_overcooked.study.reader import read_study
     from collab_overcooked.study.rehearsal import LEAVERS, rehearse, stand_ins
 
     chosen = stand_ins(read_study(file)) | read_partners(partner)
     study = read_study(file, chosen)
     with _folder(out) as folder:
-        report = rehearse(study, parse_integer("bots", bots, 1, most=1000), folder, leavers=LEAVERS)
+        report = rehearse(
+            study, parse_integer("bots", bots, 1, most=1000), folder, leavers=LEAVERS, ways=tuple(LEAVING)
+        )
     ends = ", ".join(f"{count} {end}" for end, count in report.ends.items())
     OUT.print(f"{study.name}: {bots} bots: {ends}; {report.episodes} episodes, all replayed")
     report.tasks.show(OUT)

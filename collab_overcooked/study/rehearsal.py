@@ -87,23 +87,23 @@ def study_app(
     return make_app(games, routes, names, beside=(host.sweep,)), games, host
 
 
-def rehearse(study: Study, bots: int, out: Path, *, leavers: int = 0) -> Rehearsal:
+def rehearse(study: Study, bots: int, out: Path, *, leavers: int = 0, ways: Sequence[str] = ("game",)) -> Rehearsal:
     """Run a study with bots, through the pages and sockets of a local server.
 
     Args:
         study: Study to rehearse; its partners must be available.
         bots: Number of bots.
         out: Folder of the results.
-        leavers: Number of groups, before the bots, of which one member leaves, for each way to leave; see
-            ``bots.LEAVING``.
+        leavers: Number of groups, before the bots, of which one member leaves, for each of ``ways``.
+        ways: Ways to leave, see ``bots.LEAVING``.
     """
-    most = bots + leavers * len(LEAVING) * study.group
+    most = bots + leavers * len(ways) * study.group
     limits = {"limit": max(study.limit, most), "per_network": most, "quota": {}}  # else bots would be refused
     study = replace(study, wait=min(study.wait, MAX_WAIT), **limits)  # type: ignore[arg-type]
     with Journal.open(out, study) as journal, _warnings() as errors:
         app, games, host = study_app(journal)
         try:
-            players = asyncio.run(_take_part(app, journal, bots, leavers, errors))
+            players = asyncio.run(_take_part(app, journal, bots, [way for way in ways for _ in range(leavers)], errors))
         finally:
             host.close()
     errors += [
@@ -118,7 +118,7 @@ def rehearse(study: Study, bots: int, out: Path, *, leavers: int = 0) -> Rehears
     errors += _missing(results)
     errors += _export_problems(out)
     errors += filter(None, (_code_problem(results.journal, bot) for bot in players))
-    errors += _leaving_problems(results.journal, players[bots:], leavers)
+    errors += _leaving_problems(results.journal, players[bots:])
     leaving = {bot.own_page.rpartition("/")[2] for bot in players[bots:]}
     people = [person for person in results.journal.people.values() if person.token not in leaving]
     ends = Counter(person.end or "unfinished" for person in people)
@@ -188,7 +188,7 @@ def _export_problems(folder: Path) -> Iterator[str]:
             yield f"the export: {error}"
 
 
-def _leaving_problems(journal: Journal, players: Sequence[Bot], leavers: int) -> Iterator[str]:
+def _leaving_problems(journal: Journal, players: Sequence[Bot]) -> Iterator[str]:
     """Yield what is wrong with the ends of bots that left."""
     ends = {"game": "left", "page": "left", "tab": ""}
     for bot in players:
@@ -196,8 +196,9 @@ def _leaving_problems(journal: Journal, players: Sequence[Bot], leavers: int) ->
         end = None if person is None else person.end
         if bot.leaves in ends and end not in (ends[bot.leaves], "screened", "inattentive", "done"):
             yield f"bot {bot.seed}: {LEAVING[bot.leaves]} Its end is {end!r}, not {ends[bot.leaves]!r}"
-    if journal.declined != leavers:
-        yield f"{journal.declined} people declined, not {leavers}"
+    declined = sum(bot.leaves == "consent" for bot in players)
+    if journal.declined != declined:
+        yield f"{journal.declined} people declined, not {declined}"
 
 
 def _code_problem(journal: Journal, bot: Bot) -> str:
@@ -221,14 +222,13 @@ async def _report(journal: Journal, players: Sequence[Bot]) -> None:
         logger.info(f"{done} of {len(players)} bots are through, after {sum(bot.pages for bot in players)} pages")
 
 
-async def _take_part(app: Any, journal: Journal, bots: int, leavers: int, errors: list[str]) -> list[Bot]:
+async def _take_part(app: Any, journal: Journal, bots: int, ways: Sequence[str], errors: list[str]) -> list[Bot]:
     started: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     server, listening = make_server(app, "127.0.0.1", 0, started.set_result)
     serving = asyncio.create_task(server.serve(sockets=[listening]))
     await asyncio.wait({serving, started}, return_when=asyncio.FIRST_COMPLETED)
     base = f"http://127.0.0.1:{started.result()}"
     size = journal.study.group
-    ways = [way for way in LEAVING for _ in range(leavers)]
     players = [Bot(base, _entry(journal, n), n) for n in range(bots)]
     groups: list[list[Bot]] = []
     for way in ways:

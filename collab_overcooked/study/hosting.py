@@ -273,7 +273,11 @@ class StudyHost:
         for row, members in zip(self.journal.rows, self.journal.groups, strict=True):
             people = [self.journal.people.get(name) for name in members]
             counts[row % period] += all(member is not None and member.end in ("", "done") for member in people)
-        shares = {row: counts[row] / self._weight(row) for row in self._open_rows()}
+        in_cell = Counter[tuple[str, ...]]()
+        for row, count in counts.items():
+            in_cell[self.study.cells[row]] += count
+        cells = self.study.cells  # balanced first, then the orders within them
+        shares = {row: (in_cell[cells[row]] / self._weight(row), counts[row]) for row in self._open_rows()}
         fewest = [row for row, share in shares.items() if share == min(shares.values())]
         draw = np.random.default_rng(derive_seed(self.study.seed, "row", number))  # permuted blocks, if nobody leaves
         return period * number + int(draw.choice(fewest))

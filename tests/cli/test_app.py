@@ -177,7 +177,7 @@ def test_help_of_every_command_lists_import(text):
         ("evaluate rush --team all=llm:x --dry-run --local-threads 0", "local-threads must be a number above 0, not 0"),
         ("evaluate rush --team all=llm:x --dry-run --max-unusable -1", "max-unusable must be at least 0, not -1"),
         ("evaluate rush --team all=llm:x --dry-run --max-corrections 99999999999", "an integer from 0 to 1000"),
-        ("evaluate rush --team all=llm:x --dry-run --max-messages 99999999999", "an integer from 1 to 1000"),
+        ("evaluate rush --team all=llm:x --dry-run --max-messages 99999999999", "an integer from 0 to 1000"),
     ],
 )
 def test_values_are_checked_where_they_are_given(command: str, problem: str) -> None:

@@ -109,7 +109,8 @@ class FactorialDesign:
         inside = [name for name in self.within if name in term]
         if any(len(self.factors[name]) > 2 for name in inside):
             return None if self.between else self._repeated(term, next(iter(tables.values())))
-        contrast = reduce(np.kron, (self._weights(name, name in term) for name in self.within), np.ones(1))
+        weights = (self._weights(name, name in term) for name in self.within)
+        contrast: NDArray[Any] = reduce(lambda whole, part: np.kron(whole, part), weights, np.ones(1))
         scores = np.concatenate([tables[cell] @ contrast for cell in self.cells])
         if np.ptp(scores) == 0:
             return None
@@ -133,7 +134,7 @@ class FactorialDesign:
         """Return the columns of an effect between units, coded to sum to zero: a row for each cell."""
         rows = []
         for cell in self.cells:
-            row = np.ones(1)
+            row: NDArray[Any] = np.ones(1)
             for name in chosen:
                 levels = self.factors[name]
                 k = levels.index(cell[self.between.index(name)])

@@ -14,7 +14,7 @@ from typing import Any
 
 from collab_overcooked import __version__
 from collab_overcooked.core.record import EpisodeRecord
-from collab_overcooked.io.files import write_atomic
+from collab_overcooked.io.files import MAX_MODEL, read_bytes, write_atomic
 from collab_overcooked.io.journal import JournalFile
 from collab_overcooked.runner.records import RECORDS, dump_line
 from collab_overcooked.runner.run import Run
@@ -106,7 +106,7 @@ def rename_people(folder: Path, ids: Mapping[str, str]) -> None:
     """
     for name in (RECORDS, INPUTS, ABORTED, TUTORIALS):
         file = folder / name
-        before = file.read_bytes() if file.exists() else b""
+        before = read_bytes(file, MAX_MODEL) if file.exists() else b""
         after = replace_ids(before, ids)
         if after != before:
             write_atomic(file, after)

@@ -67,7 +67,7 @@ def _levels(doc: Document, name: Any, reserved: Mapping[str, str]) -> dict[str, 
         raise doc.error(f"{FACTORS}.{name}: is a column of the table {reserved[name]}; choose another name", *path)
     listed = doc.at(*path)
     if isinstance(listed, dict):
-        levels = {
+        levels: dict[str, tuple[Any, Mapping[str, Any]]] = {
             _level_text(doc, level, *path): (level, doc.mapping(*path, level, only=CONDITION_KEYS, default={}))
             for level in listed
         }

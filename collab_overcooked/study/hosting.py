@@ -112,9 +112,9 @@ class StudyHost:
 
     def end_waits(self) -> None:
         """End all waits that are over, also of those whose pages have stopped polling, and who is late."""
-        for person in list(self.journal.people.values()):
-            if self.is_late(person):
-                self.stop(person, "late")
+        for participant in list(self.journal.people.values()):
+            if self.is_late(participant):
+                self.stop(participant, "late")
         for name in list(self._waiting_since):
             person = self.journal.people.get(name)
             if person is None or person.end:

@@ -308,7 +308,9 @@ class StudyResults:
         Args:
             answers: Rows of ``answers`` that are to have columns.
         """
-        people = {row["id"]: {name: row[name] for name in OF_PARTICIPANTS} for row in self.participants() if row["id"]}
+        people: dict[Cell, Row] = {
+            row["id"]: {name: row[name] for name in OF_PARTICIPANTS} for row in self.participants() if row["id"]
+        }
         given: dict[tuple[Cell, Cell], Row] = {}
         for row in answers:
             column = answer_column(str(row["form"]), str(row["item"]))

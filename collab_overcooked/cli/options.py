@@ -143,7 +143,7 @@ BUDGET_HELP = "Budget per episode: calls=200,tokens=100000,seconds=600,dollars=0
 class LimitOptions:
     """Limits of conversations and corrections."""
 
-    max_messages: int = option(6, "Maximum number of messages in a conversation.")
+    max_messages: int = option(6, "Maximum number of messages in a conversation; 0 for no messages.")
     max_corrections: int = option(1, "Maximum number of corrections of an invalid action.")
 
 

@@ -29,18 +29,39 @@ def significance(
     form: Annotated[str, Parameter(name="--format", help="Output format: table, markdown, csv or json.")] = "table",
 ) -> None:
     """Test whether runs, compared policies or conditions of a study differ: pairs, analysis of variance, Tukey."""
-    from collab_overcooked.reporting import scorecard
+    from collab_overcooked.study.results import is_study_folder
 
     check_distinct("metrics", metrics or ())
-    writers = {"markdown": scorecard.markdown, "csv": scorecard.csv_text, "json": scorecard.json_text}
-    if form not in ("table", *writers):
-        raise ValueError(near_matches("format", form, ("table", *writers)))
+    check_form(form)
     cards = [
         card
         for title, measured in measured_in(runs, metrics or [])
         for card in significance_cards(title, measured, not unpaired)
     ]
-    if form != "table":
+    if len(runs) == 1 and is_study_folder(runs[0]):
+        cards += factorial_cards(runs[0], metrics or [])
+    write_cards(cards, form)
+
+
+FORMS = ("table", "markdown", "csv", "json")
+
+
+def check_form(form: str) -> None:
+    """Check an output format.
+
+    Raises:
+        ValueError: It is unknown.
+    """
+    if form not in FORMS:
+        raise ValueError(near_matches("format", form, FORMS))
+
+
+def write_cards(cards: Sequence[Any], form: str) -> None:
+    """Write cards to standard output in one of ``FORMS``."""
+    from collab_overcooked.reporting import scorecard
+
+    writers = {"markdown": scorecard.markdown, "csv": scorecard.csv_text, "json": scorecard.json_text}
+    if form in writers:
         sys.stdout.write(writers[form](cards))
         return
     for card in cards:
@@ -106,3 +127,17 @@ def significance_cards(title: str, measured: Mapping[str, Any], paired: bool) ->
     for i, (table, note) in enumerate(tests):
         notes = (note, MANY_NOTE) if len(measured) > 1 and i == len(tests) - 1 else (note,)
         yield Scorecard(table.title, table.title, (replace(table, title=""),), notes=notes, data=table)
+
+
+def factorial_cards(folder: Path, metrics: Sequence[str]) -> Iterator[Any]:
+    """Yield a card with the tests of a study's factors, if it has any."""
+    from collab_overcooked.reporting.scorecard import Scorecard
+    from collab_overcooked.reporting.significance import FACTORIAL_NOTE, factorial_table
+    from collab_overcooked.study.results import StudyResults
+
+    results = StudyResults.read(folder)
+    levels = {name: dict(condition.levels) for name, condition in results.journal.study.conditions.items()}
+    if any(levels.values()):
+        table = factorial_table(results.samples(metrics), levels)
+        if table.rows:
+            yield Scorecard(table.title, table.title, (replace(table, title=""),), notes=(FACTORIAL_NOTE,), data=table)

@@ -1,4 +1,4 @@
-"""The commands ``study run``, ``study rehearse``, ``study export`` and ``study forget``."""
+"""The commands ``study run``, ``rehearse``, ``export``, ``power``, ``forget`` and ``raise``."""
 
 from __future__ import annotations
 
@@ -65,6 +65,7 @@ def run_study(
     llm_options: LlmOptions = LlmOptions(),
 ) -> None:
     """Serve a study until Ctrl+C; run the same command again to resume it."""
+    from collab_overcooked.play.host import keep_links
     from collab_overcooked.play.server import serve
     from collab_overcooked.study.documents import check_filled_in
     from collab_overcooked.study.journal import Journal
@@ -83,6 +84,8 @@ def run_study(
         Journal.open(folder, study) as journal,
     ):
         web, games, host = make_study_app(journal, make, names)
+        if not preview:
+            keep_links(folder, games, ())
 
         def ready(port: int) -> None:
             base = f"http://{(server.public_name or [server.address])[0]}:{port}"
@@ -107,13 +110,16 @@ def rehearse_study(
 ) -> int:
     """Run a study with bots through its pages and sockets; programs replace language models."""
     from collab_overcooked.io.checks import parse_integer
+    from collab_overcooked.study.bots import LEAVING
     from collab_overcooked.study.reader import read_study
     from collab_overcooked.study.rehearsal import LEAVERS, rehearse, stand_ins
 
     chosen = stand_ins(read_study(file)) | read_partners(partner)
     study = read_study(file, chosen)
     with _folder(out) as folder:
-        report = rehearse(study, parse_integer("bots", bots, 1, most=1000), folder, leavers=LEAVERS)
+        report = rehearse(
+            study, parse_integer("bots", bots, 1, most=1000), folder, leavers=LEAVERS, ways=tuple(LEAVING)
+        )
     ends = ", ".join(f"{count} {end}" for end, count in report.ends.items())
     OUT.print(f"{study.name}: {bots} bots: {ends}; {report.episodes} episodes, all replayed")
     report.tasks.show(OUT)
@@ -163,13 +169,81 @@ def export_study(
     say(f"written: {', '.join(str(out / name) for name in export(folder, out, options))}")
 
 
+@study_app.command(name="power")
+def study_power(
+    folder: FolderArg,
+    /,
+    *,
+    measure: Annotated[str, Parameter(help="Metric of the games, or question FORM.QUESTION.")],
+    effect: Annotated[
+        float,
+        Parameter(
+            help="Smallest effect of interest in units of the measure: the difference between the first and the last "
+            "level of a factor; for an interaction, between such differences."
+        ),
+    ],
+    term: Annotated[
+        str | None, Parameter(help="Factor, or interaction such as partner:talk. Default: the first factor.")
+    ] = None,
+    power: Annotated[float, Parameter(help="Power to reach.")] = 0.8,
+    alpha: Annotated[float, Parameter(help="Level of significance.")] = 0.05,
+    simulations: Annotated[int, Parameter(help="Simulated studies of each size.")] = 500,
+    seed: Annotated[int, Parameter(help="Random seed.")] = 0,
+    form: Annotated[str, Parameter(name="--format", help="Output format: table, markdown, csv or json.")] = "table",
+) -> None:
+    """Estimate how many participants a study needs, by simulation from rehearsed or piloted data."""
+    from collab_overcooked.cli.significance import check_form, write_cards
+    from collab_overcooked.io.checks import parse_integer
+    from collab_overcooked.study.power import power_card
+    from collab_overcooked.study.results import StudyResults
+
+    check_form(form)
+    parse_integer("simulations", simulations, 10, most=100_000)
+    results = StudyResults.read(folder)
+    factors = None if term is None else tuple(term.split(":"))
+    card = power_card(results, measure, effect, factors, power, alpha=alpha, simulations=simulations, seed=seed)
+    write_cards([card], form)
+
+
 @study_app.command(name="forget")
 def forget_participant(
     folder: FolderArg, name: Annotated[str, Parameter(help="Participant id or panel id.")], /
 ) -> None:
-    """Delete the identity and the answers of a participant; stop the study first."""
-    from collab_overcooked.study.journal import Journal, study_of
+    """Delete the identity and the answers of a participant, also while the study runs."""
+    from collab_overcooked.study.journal import Journal, add_request, study_of
 
-    with Journal.open(folder, study_of(folder)) as journal:
-        forgotten = journal.forget(name)
+    study = study_of(folder)
+    try:
+        with Journal.open(folder, study) as journal:
+            forgotten = journal.forget(name)
+    except BlockingIOError:  # the running study does it, within SWEEP_INTERVAL
+        forgotten = Journal(folder, study).named(name)
+        add_request(folder, {"forget": name})
+        say(f"{', '.join(forgotten)}: the running study deletes identity and answers within 5 seconds")
+        return
     say(f"{', '.join(forgotten)}: identity and answers deleted; anonymous records of the games remain")
+
+
+@study_app.command(name="raise")
+def raise_limits(
+    folder: FolderArg,
+    pairs: Annotated[list[str], Parameter(help="Limits: name=number, for example limit=60 or quota.CONDITION=20.")],
+    /,
+) -> None:
+    """Raise limits of a study, also while it runs: limit, margin, per_network, idle, wait, minutes, and quotas."""
+    from collab_overcooked.study.journal import Journal, add_request, read_limit, study_of
+
+    study = study_of(folder)
+    wanted = {name: read_limit(number) for name, _, number in (pair.partition("=") for pair in pairs)}
+    try:
+        with Journal.open(folder, study) as journal:
+            for name, value in wanted.items():
+                journal.raise_limit(name, value)
+    except BlockingIOError:
+        limits = Journal(folder, study)
+        for name, value in wanted.items():
+            limits.check_limit(name, value)
+            add_request(folder, {"raise": name, "to": value})
+        say("the running study takes the limits within 5 seconds")
+        return
+    say(f"raised: {', '.join(pairs)}")

@@ -170,7 +170,7 @@ def one_way_anova(groups: Mapping[str, Values]) -> Anova | None:
         return Anova(None, between, within, None, None)
     test = _stats().f_oneway(*samples)
     f, effect = float(test.statistic), explained / (explained + rest)
-    return Anova(f, between, within, float(test.pvalue), _f_effect(f, between, within, effect))
+    return Anova(f, between, within, float(test.pvalue), f_effect(f, between, within, effect))
 
 
 def repeated_anova(table: Sequence[Values]) -> Anova | None:
@@ -199,14 +199,14 @@ def repeated_anova(table: Sequence[Values]) -> Anova | None:
         return Anova(None, between, within, None, None, epsilon)
     f, effect = explained / between / (rest / within), explained / (explained + rest)
     p = float(_stats().f.sf(f, between * epsilon, within * epsilon))
-    return Anova(f, between, within, p, _f_effect(f, between, within, effect), epsilon)
+    return Anova(f, between, within, p, f_effect(f, between, within, effect), epsilon)
 
 
 def _varies(explained: float, rest: float) -> bool:
     return rest > 1e-12 * max(explained, 1.0)
 
 
-def _f_effect(f: float, between: int, within: int, effect: float) -> Estimate:
+def f_effect(f: float, between: int, within: int, effect: float) -> Estimate:
     """Return a share of the variance with the interval of the noncentral F distribution."""
     if f * between >= _MAX_NONCENTRALITY / 4:
         return Estimate(effect)

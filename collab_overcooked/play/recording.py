@@ -14,8 +14,9 @@ from typing import Any
 
 from collab_overcooked import __version__
 from collab_overcooked.core.record import EpisodeRecord
+from collab_overcooked.io.files import MAX_MODEL, read_bytes, write_atomic
 from collab_overcooked.io.journal import JournalFile
-from collab_overcooked.runner.records import dump_line
+from collab_overcooked.runner.records import RECORDS, dump_line
 from collab_overcooked.runner.run import Run
 
 logger = logging.getLogger(__name__)
@@ -73,6 +74,11 @@ class PlayFolder:
         """Write what a person did, with the time."""
         self._append(INPUTS, json.dumps({"time": round(time.time(), 3), **entry}, ensure_ascii=False).encode() + b"\n")
 
+    def rename(self, ids: Mapping[str, str]) -> None:
+        """Replace ids of people in all files; see ``rename_people``."""
+        with self._writing:
+            rename_people(self.path, ids)
+
     def _append(self, name: str, line: bytes) -> None:
         with self._writing:
             self._write(partial(self._apart[name].append_line, line))
@@ -89,3 +95,25 @@ class PlayFolder:
                     logger.warning(f"{error}; games go on, and it is written as soon as that is possible")
                 return
             self._unsaved.popleft()
+
+
+def rename_people(folder: Path, ids: Mapping[str, str]) -> None:
+    """Replace ids of people in all files of a folder.
+
+    Args:
+        folder: Folder of games of people; nobody may write to it meanwhile.
+        ids: New ids by the old ones.
+    """
+    for name in (RECORDS, INPUTS, ABORTED, TUTORIALS):
+        file = folder / name
+        before = read_bytes(file, MAX_MODEL) if file.exists() else b""
+        after = replace_ids(before, ids)
+        if after != before:
+            write_atomic(file, after)
+
+
+def replace_ids(text: bytes, ids: Mapping[str, str]) -> bytes:
+    """Return JSON lines with other ids of people; texts that hold an id beside other words stay as they are."""
+    for old, new in ids.items():
+        text = text.replace(json.dumps(old).encode(), json.dumps(new).encode())
+    return text

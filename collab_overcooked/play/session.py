@@ -120,6 +120,8 @@ class Session:
     @property
     def talks(self) -> bool:
         """True if another person or a policy may read what a person says."""
+        if not self.matches[0].limits.max_messages:
+            return False
         others = [PolicySpec.parse(spec) for spec in self.matches[0].team if spec != PERSON]
         return self.voice is not None or len(self.people) > 1 or any(spec.reads_messages for spec in others)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
+from collab_overcooked.metrics.factorial import FactorialDesign
 from collab_overcooked.metrics.hypothesis_tests import (
     independent_test,
     one_way_anova,
@@ -37,6 +38,12 @@ ANOVA_NOTE = (
 TUKEY_NOTE = (
     "Pairs of groups by Tukey's test (Kramer's for unequal sizes): intervals and p hold for all pairs of a measure at "
     "once; g is Hedges'."
+)
+FACTORIAL_NOTE = (
+    "Main effects and interactions of the study's factors. Factors between participants: F tests with effects coded to "
+    "sum to zero (type III); factors within: F tests of each unit's contrasts, or of repeated measures, which assume "
+    "sphericity where a factor has more than two levels. η²: partial, 95 % interval of the noncentral F distribution. "
+    "Units are groups for measures of games and participants for answers; incomplete ones are left out."
 )
 MANY_NOTE = "Nothing is corrected for the number of measures."
 
@@ -178,6 +185,52 @@ def _anova_rows(name: str, samples: Samples, paired: bool) -> list[tuple[Cell, .
         for what, n, result in analyses
         if result is not None
     ]
+
+
+_FACTORIAL = (
+    Column("Measure"),
+    Column("effect"),
+    Column("F", "number", 2),
+    Column("df", "text"),
+    Column("p", "number", None),
+    Column("η²", "estimate", 3, key="eta_squared"),
+)
+
+
+def factorial_table(measured: Mapping[str, Samples], levels: Mapping[str, Mapping[str, str]]) -> ResultTable:
+    """Return the tests of factors and their interactions.
+
+    Args:
+        measured: Metric -> samples; measures whose cells have fewer than two units have no rows.
+        levels: Level of each factor, by group and factor.
+    """
+    rows: list[tuple[Cell, ...]] = []
+    for name, samples in measured.items():
+        try:
+            tests = factorial_design(samples, levels).tests()
+        except ValueError:
+            continue
+        rows += [
+            (name, " × ".join(one.term), one.f, f"{one.df:g}, {one.error_df:g}", one.p, one.effect) for one in tests
+        ]
+    return ResultTable(_FACTORIAL, tuple(rows), "Factorial tests")
+
+
+def factorial_design(samples: Samples, levels: Mapping[str, Mapping[str, str]]) -> FactorialDesign:
+    """Return the values of a measure in the cells of factors.
+
+    Args:
+        samples: Values by group and unit.
+        levels: Level of each factor, by group and factor; groups without any are left out.
+    """
+    values: dict[Hashable, dict[tuple[str, ...], float]] = {}
+    factors: dict[str, dict[str, None]] = {}
+    for group, cell in levels.items():
+        for factor, level in cell.items() if group in samples else ():
+            factors.setdefault(factor, {})[level] = None
+        for unit, value in samples.get(group, {}).items() if cell else ():
+            values.setdefault(unit, {})[tuple(cell.values())] = value
+    return FactorialDesign({name: tuple(found) for name, found in factors.items()}, values)
 
 
 _TUKEY = (

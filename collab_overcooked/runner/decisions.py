@@ -32,7 +32,7 @@ class Limits:
     """Limits of a decision.
 
     Attributes:
-        max_messages: Maximum number of messages in one conversation, including the first.
+        max_messages: Maximum number of messages in one conversation, including the first; 0 drops all messages.
         max_corrections: Number of times that a refused decision may be corrected; after that the agent waits one step.
     """
 
@@ -44,8 +44,8 @@ class Limits:
         return {limit.name: value for limit in fields(self) if (value := getattr(self, limit.name)) != limit.default}
 
     def __post_init__(self) -> None:
-        for name, low in (("max_messages", 1), ("max_corrections", 0)):
-            parse_integer(name, getattr(self, name), low, most=MAX_LIMIT)
+        for name in ("max_messages", "max_corrections"):
+            parse_integer(name, getattr(self, name), 0, most=MAX_LIMIT)
 
 
 @dataclass(frozen=True)
@@ -291,13 +291,13 @@ class Decisions:
         self.plans.public[seat] |= decision.public
         if decision.turn_order:
             self._set_turn_order(decision.turn_order)
-        announced, say = decision.plan, decision.say
+        announced, say = decision.plan, decision.say if self.limits.max_messages else ""
         queued = decision.plan if decision.action is None else int(decision.action)
         if decision.action is not None and not announced:
             announced = self.snapshot.text(seat, decision.action)
         if seat in self.talk.opened:  # a correction is one more message, without answers
             self.talk.add(seat, decision.say, announced)
-        elif decision.say:
+        elif say:
             revised = yield from self._converse(seat, announced, decision)
             if revised is not None:
                 queued, say = revised.plan, revised.say

@@ -22,6 +22,13 @@ TAP = 0.2  # seconds between keys in real time
 AGREES = 6  # highest score with which a bot still objects to a plan
 WINDOW = {"window": "1280", "focus_losses": "0"}  # of a bot: width in pixels, and losses of the focus
 SPEAKS = 0.1  # share of decisions with a message
+LEAVING = {
+    "game": "Loses the connection during the first game, comes back, and leaves for good.",
+    "page": "Leaves by the link of the first page after a game.",
+    "consent": "Does not agree.",
+    "tab": "Closes the tab of the first page after consent.",
+}
+"""Ways in which bots leave."""
 MAX_PAGE_SECONDS = 600.0  # seconds for one page of a game
 
 
@@ -83,13 +90,13 @@ class Bot:
         base: Address of the server.
         entry: Address of the study's first page below it.
         seed: Random seed of its choices.
-        leaves: Whether it loses the connection during its first game, comes back, and leaves for good.
+        leaves: How it leaves, one of ``LEAVING``; empty if it stays.
     """
 
     base: str
     entry: str
     seed: int
-    leaves: bool = False
+    leaves: str = ""
     pages: int = 0  # Number of pages it has seen
     requests: list[float] = field(default_factory=list)  # Duration of each request, in seconds
     answers: list[float] = field(default_factory=list)  # Seconds from each decision to the next message of the server
@@ -98,6 +105,7 @@ class Bot:
 
     def __post_init__(self) -> None:
         self._random = random.Random(self.seed)
+        self._played = False  # whether it has played a game
 
     async def run(self) -> None:
         """Take part from the first page to the last.
@@ -112,6 +120,9 @@ class Bot:
             page = PageForm(text)
             if page.refused:
                 raise ValueError(f"{address}: the page refuses a bot's answers")
+            if self.own_page and (self.leaves == "tab" or (self.leaves == "page" and self._played)):
+                self.last = await self._leave()
+                return
             if page.action is not None:
                 await asyncio.sleep(page.left)
                 address, text = await self._get(page.action, self.fill(page))
@@ -123,17 +134,27 @@ class Bot:
                 self.last = text
                 return
             if "/s/" in address:
-                if self.leaves:
+                if self.leaves == "game":
                     await self._play(address, lost=True)
                 await self._play(address)
+                self._played = True
                 address, text = await self._get(self.own_page)
+
+    async def _leave(self) -> str:
+        """Leave by the link of the page, or just close the tab; returns the text of the last page."""
+        if self.leaves == "tab":
+            return ""
+        _, text = await self._get(f"{self.own_page}/leave", [])
+        return text
 
     def fill(self, page: PageForm) -> list[tuple[str, str]]:
         """Return random values of all fields that the form accepts."""
         sent = []
         for name, values in page.fields.items():
             kind = page.kinds[name]
-            if kind in ("radio", "checkbox"):
+            if name == "agree" and self.leaves == "consent":
+                sent.append((name, "no"))
+            elif kind in ("radio", "checkbox"):
                 sent.append((name, self._random.choice(values)))
             elif kind == "select":
                 sent += [(name, place) for place in self._random.sample(values, len(values))]
@@ -190,7 +211,7 @@ class Bot:
                     playing = kind == "state" and message["state"] == "playing"
                     if kind == "closing" or (kind == "over" and not message["more"]) or (lost and playing):
                         return
-                    reply = {"type": "leave"} if self.leaves and playing else self._reply(message)
+                    reply = {"type": "leave"} if self.leaves == "game" and playing else self._reply(message)
                     if reply is not None:
                         answered = time.perf_counter() if kind == "ask" else 0.0
                         await socket.send(json.dumps(reply))

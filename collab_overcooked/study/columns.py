@@ -9,15 +9,15 @@ from collab_overcooked.play.people import MEDIUM, SMALL
 TIME, SIZES = "ISO 8601 with milliseconds, UTC", "small, medium or large"
 WIDTHS = f"Below {SMALL} pixels it is small, from {MEDIUM} large."
 COLUMNS = (
-    ("participants", "id", "Random id of a participant; no other column identifies participants.", ""),
+    ("participants", "id", "Random id of a participant; empty for people who declined or were refused.", ""),
     ("participants", "number", "Index in order of consent, from 0.", ""),
     ("participants", "group", "Number of the group that played together; it determined the order of conditions.", ""),
     ("participants", "conditions", "Conditions in the order drawn for the group; empty before it is formed.", ""),
     ("participants", "visit", "Number of this visit of the same panel id, from 1.", ""),
     ("participants", "steps", "Completed steps of the study.", ""),
     ("participants", "failed_checks", "Failed attention checks.", ""),
-    ("participants", "end", "How participation ended; empty until then.", "see end=..."),
-    ("participants", "joined", "Time of consent; not in anonymous exports.", "ISO 8601, UTC"),
+    ("participants", "end", "How participation ended, or why it did not begin; empty until then.", "see end=..."),
+    ("participants", "joined", "Time of consent, or of a refusal; not in anonymous exports.", "ISO 8601, UTC"),
     ("participants", "minutes", "From consent to the end.", "min"),
     ("participants", "bonus", "Bonus for the scores of all games; empty if the study pays none.", ""),
     ("participants", "window", f"Width of the window on the first page; empty if unknown. {WIDTHS}", SIZES),
@@ -36,8 +36,9 @@ COLUMNS = (
     ("pages", "condition", "Condition that is played, or was played before; empty if there is none.", ""),
     ("pages", "place", "Place of the condition in the participant's order, from 0.", ""),
     ("pages", "started", "When the step was first shown; not in anonymous exports.", TIME),
-    ("pages", "answered", "When it was completed; not in anonymous exports.", TIME),
+    ("pages", "answered", "When it was completed or left; not in anonymous exports.", TIME),
     ("pages", "seconds", "Time from started to answered.", "s"),
+    ("pages", "completed", "0 for the step at which a participant left or was ended.", "0 or 1"),
     ("pages", "retries", "Tries of a questionnaire whose answers were not accepted.", ""),
     ("pages", "window", f"Width of the window; empty if unknown, and for a condition. {WIDTHS}", SIZES),
     ("pages", "focus_losses", "How often the window lost the focus; empty as window is.", ""),
@@ -80,6 +81,34 @@ COLUMNS = (
 )
 
 
+OF_PARTICIPANTS = ("visit", "end", "minutes", "failed_checks")
+"""Columns of participants that the tidy table repeats."""
+UNITS = ("s", "min", "steps")
+INTEGERS = {
+    *("number", "group", "visit", "failed_checks", "place", "code", "step", "steps", "retries", "focus_losses"),
+    *("episode", "success", "completed", "decisions", "timeouts", "disconnects", "refused", "partner_waits"),
+    *("timestep", "options"),
+}
+NUMBERS = {"minutes", "minute", "seconds", "bonus"}
+TIMES = {"joined", "started", "answered"}
+
+
+def type_of(name: str) -> str:
+    """Return the type of a column of ``COLUMNS``: ``"integer"``, ``"number"``, ``"time"`` or ``"text"``."""
+    types = {"integer": INTEGERS, "number": NUMBERS, "time": TIMES}
+    return next((kind for kind, names in types.items() if name in names), "text")
+
+
+def seconds_of(step: int) -> str:
+    """Return the column of participants with the time on a step, counted from 1."""
+    return f"seconds_{step}"
+
+
+def answer_column(form: str, item: str) -> str:
+    """Return the column of the tidy table with the answers to a question."""
+    return f"answer_{form}_{item}"
+
+
 COLUMNS_OF: Mapping[str, tuple[str, ...]] = {
     "participants": tuple(name for table, name, *_ in COLUMNS if table == "participants"),
     "answers": (
@@ -87,7 +116,7 @@ COLUMNS_OF: Mapping[str, tuple[str, ...]] = {
     ),
     "pages": (
         *("id", "group", "step", "kind", "name", "condition", "place", "started", "answered", "seconds"),
-        *("retries", "window", "focus_losses"),
+        *("completed", "retries", "window", "focus_losses"),
     ),
     "episodes": (
         *("id", "group", "condition", "place", "agent", "game", "task", "episode", "team", "success", "steps"),
@@ -99,6 +128,7 @@ COLUMNS_OF: Mapping[str, tuple[str, ...]] = {
         "seconds",
     ),
     "messages": ("condition", "task", "episode", "timestep", "agent", "words", "plan"),
-    "codebook": ("table", "name", "meaning", "values"),
+    "tidy": ("id", "group", "condition", *OF_PARTICIPANTS),
+    "codebook": ("table", "name", "type", "unit", "values", "meaning"),
 }
 """Columns of tables without rows; episodes have the metrics of their games as further columns."""

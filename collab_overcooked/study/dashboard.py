@@ -1,11 +1,10 @@
-"""The host's page of a study: participants, progress, and buttons to end, extend and export. Starlette routes."""
+"""The host's page of a study: participants, progress, limits, and what its buttons do. Starlette routes."""
 
 from __future__ import annotations
 
 import asyncio
 import io
 import json
-import re
 import statistics
 import tempfile
 import zipfile
@@ -20,14 +19,13 @@ from collab_overcooked.play.host import Host
 from collab_overcooked.play.server import UNKNOWN
 from collab_overcooked.study.design import Study, StudyStep
 from collab_overcooked.study.hosting import StudyHost
-from collab_overcooked.study.journal import Journal, Participant
+from collab_overcooked.study.journal import Journal, Participant, read_limit
 from collab_overcooked.study.results import ExportOptions, export
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-MAX_EXTENSION = 10_000
 MAX_BYTES = 1_000  # of a request
 
 
@@ -77,21 +75,24 @@ class Dashboard:
         return _response(json.dumps(facts), "application/json")
 
     async def act(self, request: Request) -> Response:
-        """End the participation of one person, or admit more participants."""
+        """End the participation of one person, delete what is stored of them, or raise a limit."""
         body = await request.body()
         fields = {name: values[0] for name, values in parse_qs(body[:MAX_BYTES].decode("utf-8", "replace")).items()}
         what, journal = request.path_params["what"], self.host.journal
         person = journal.people.get(fields.get("id", ""))
-        places = fields.get("places", "")
-        if not self._is_host(request) or what not in ("end", "extend"):
+        if not self._is_host(request) or what not in ("end", "forget", "raise"):
             return _response(UNKNOWN, "text/plain", 404)
         if what == "end" and person is not None:
             self.host.stop(person)
-        elif what == "extend" and re.fullmatch(r"[1-9][0-9]{0,8}", places) and int(places) <= MAX_EXTENSION:
-            journal.extend(int(places))
+        elif what == "forget" and person is not None:
+            await self.host.forget(person.id)
+        elif what == "raise":
+            try:
+                journal.raise_limit(fields.get("name", ""), read_limit(fields.get("value", "")))
+            except ValueError as error:
+                return _response(str(error), "text/plain", 400)
         else:
-            allowed = "a participant's id" if what == "end" else f"an integer from 1 to {MAX_EXTENSION}"
-            return _response(f"{what} needs {allowed}", "text/plain", 400)
+            return _response(f"{what} needs a participant's id", "text/plain", 400)
         return _response(json.dumps(overview(self.host)), "application/json")
 
     async def export(self, request: Request) -> Response:
@@ -132,9 +133,13 @@ def overview(host: StudyHost) -> dict[str, Any]:
         "completed": host.completed,
         "limit": journal.limit,
         "under_way": host.under_way,
-        "margin": host.study.margin,
+        "margin": journal.limits["margin"],
         "open": not host.refusal(),
         "declined": journal.declined,
+        "refused": dict(journal.refused),
+        "cells": host.cells(),
+        "limits": {name: value for name, value in journal.limits.items() if value is not None},
+        "retention": host.study.retention,
         "ends": dict(Counter(person.end for person in people if person.end)),
         "idle": sum(not person.end and host.is_idle(person) for person in people),
         "failed_checks": sum(person.failed_checks for person in people),
@@ -156,6 +161,7 @@ def _person(host: StudyHost, person: Participant, times: Mapping[int, float]) ->
         "steps": len(journal.steps_of(person)),
         "doing": "" if person.end or step is None else step_name(host.study, step),
         "condition": "" if step is None else step.condition,
+        "conditions": journal.conditions_of(person),
         "connection": "" if person.end else host.connection(person),
         "minutes": None if begun is None or end is None else round((end - begun) / 60),
         "failed_checks": person.failed_checks,

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from collab_overcooked.play.settings import PlaySettings
+from collab_overcooked.policies.registry import PERSON
 from collab_overcooked.runner.episode import derive_seed
 from collab_overcooked.runner.match import Match
 from collab_overcooked.study.forms import RANDOM, Questionnaire, ShowIf
@@ -24,10 +25,12 @@ from collab_overcooked.study.order import ORDERS, rows_of
 from collab_overcooked.study.texts import fill
 
 FOLDER = "studies"
-PARTICIPANTS = ("id", "keep", "limit", "margin", "idle", "per_network", "failed_checks", "group", "wait")
+PARTICIPANTS = (
+    *("id", "keep", "limit", "quota", "margin", "idle", "per_network", "failed_checks", "group", "wait", "minutes"),
+)
 KEYS = (
-    *("title", "language", "seed", "consent", "boxes", "needs", "participants", "partners", "play", "conditions"),
-    *("blocks", "forms", "debrief", "bonus", "finish", "words"),
+    *("title", "language", "seed", "consent", "boxes", "needs", "participants", "partners", "play", "factors"),
+    *("cell", "conditions", "retention", "blocks", "forms", "debrief", "bonus", "finish", "words"),
 )
 ENDS = {
     "done": "All steps were completed.",
@@ -38,9 +41,19 @@ ENDS = {
     "partner_left": "Another member of the group left.",
     "left": "The participant left.",
     "stopped": "The host ended it.",
+    "late": "The time for the whole study was over.",
     "failed": "An error occurred.",
 }
 """Ways in which participation can end, and their descriptions."""
+REFUSALS = {
+    "full": "The study had all the participants that it needs.",
+    "full_now": "All places were taken.",
+    "too_many": "Too many people of one network joined.",
+    "again": "The panel's id had taken part before.",
+}
+"""Reasons for which people cannot take part, and their descriptions; they have last pages as well."""
+RAISABLE = ("limit", "margin", "per_network", "idle", "wait", "minutes")
+"""Numbers of ``participants`` that may be raised while a study runs, beside the quotas."""
 TASKS, NONE = "tasks", "none"
 BETWEEN = "between"  # the order in which each group plays one condition
 
@@ -57,6 +70,12 @@ class Condition:
     settings: PlaySettings  # Settings of play
     voice: bool = False  # Whether one participant has no seat and speaks to all seats
     draws: str = ""  # Conditions with the same key draw the same tasks and seeds for a group
+    levels: Mapping[str, str] = field(default_factory=dict)  # Level of each factor; empty for a condition without any
+
+    @property
+    def people(self) -> int:
+        """Number of participants who play it together; in larger groups, each plays it for themselves."""
+        return self.matches[0].team.count(PERSON) + self.voice
 
     def draw(self, seed: int, group: int) -> list[Match]:
         """Return the episodes of a group: each once before any repeats, every one with a separate seed."""
@@ -74,6 +93,8 @@ class Block:
     form: str = ""  # Name of a questionnaire
     play: tuple[str, ...] = ()  # Names of conditions
     order: str = "balanced"  # Name of their order, see ``order.ORDERS``
+    # Conditions that each kind of group plays, where factors vary between groups; empty if all groups play the same
+    parts: tuple[tuple[str, ...], ...] = ()
     match: str = NONE  # Whether a participant plays the same tasks and seeds in all of them, ``TASKS`` or ``NONE``
     after: str = ""  # Name of the questionnaire after each condition; empty for none
     practice: bool = False  # Whether three short episodes that do not count come before the first condition
@@ -81,6 +102,25 @@ class Block:
     media: Media | None = None  # Image or video below the text of a page
     shuffle: str = ""  # Blocks of the same non-empty key follow each other in an order drawn for each participant
     show_if: ShowIf = ()  # Answers on which a page or questionnaire is shown; always if empty
+
+    @property
+    def rows(self) -> int:
+        """Number of groups after which the order is balanced; 1 if it is fixed or random."""
+        parts = self.parts or (self.play,)
+        return len(parts) * rows_of(self.order, len(parts[0])) if self.play else 1
+
+    def ordered(self, row: int, seed: int) -> list[str]:
+        """Return the conditions that a group plays, in order.
+
+        Args:
+            row: Row of the balanced orders.
+            seed: Seed of the study.
+        """
+        if not self.play:
+            return []
+        parts = self.parts or (self.play,)
+        part = parts[row % len(parts)]
+        return [part[k] for k in ORDERS[self.order](len(part), row // len(parts), seed)]
 
 
 @dataclass(frozen=True)
@@ -140,6 +180,7 @@ class Study:
     panel_id: str  # Name of the address parameter that holds the id of a panel; empty for none
     keep: tuple[str, ...]  # Further address parameters that are stored
     limit: int  # Number of participants needed
+    quota: Mapping[str, int]  # Number of participants who are to complete a condition, by its name
     margin: int  # Number of participants that may be under way beyond those still needed
     idle: float  # Seconds of inactivity after which a participant's place becomes free
     per_network: int  # Number of participants that may join from one network at once, and again per hour
@@ -147,11 +188,13 @@ class Study:
     failed_checks: int | None
     group: int  # Number of participants who play together
     wait: float  # Seconds that a participant waits for others
+    minutes: float | None  # Minutes for the whole study, from consent on; None for no limit
+    retention: str  # Date until which personal data are kept, ``YYYY-MM-DD``; empty if the file names none
     partners: Mapping[str, str]  # Policy specs by the names that teams use
     conditions: Mapping[str, Condition]  # Conditions by name
     blocks: tuple[Block, ...]  # Blocks in order
     forms: Mapping[str, Questionnaire]  # Questionnaires by name
-    ends: Mapping[str, End]  # Last pages by how participation ended, see ``ENDS``
+    ends: Mapping[str, End]  # Last pages, see ``ENDS`` and ``REFUSALS``
     texts: Mapping[str, str]  # Texts of the pages by name, see ``texts.PAGE_TEXTS``
     files: Mapping[str, Path]  # Files of images and videos by the names that pages use
     content: Mapping[str, Any] = field(repr=False)  # Values of the file, which must be the same when a study is resumed
@@ -164,7 +207,19 @@ class Study:
     @cached_property
     def period(self) -> int:
         """Number of groups after which all orders of all blocks have been used equally often."""
-        return math.lcm(1, *(rows_of(block.order, len(block.play)) for block in self.blocks if block.play))
+        return math.lcm(1, *(block.rows for block in self.blocks))
+
+    @cached_property
+    def factors(self) -> dict[str, tuple[str, ...]]:
+        """Levels by factor."""
+        cells = [condition.levels for condition in self.conditions.values() if condition.levels]
+        return {name: tuple(dict.fromkeys(levels[name] for levels in cells)) for name in (cells[0] if cells else ())}
+
+    @cached_property
+    def cells(self) -> list[tuple[str, ...]]:
+        """Conditions that a participant plays, for each row of the balanced orders, in the order of the file."""
+        played = [{step.condition for step in self.steps(row) if step.kind == "play"} for row in range(self.period)]
+        return [tuple(name for name in self.conditions if name in names) for names in played]
 
     @cached_property
     def has_games(self) -> bool:
@@ -207,8 +262,7 @@ class Study:
                 steps.append(StudyStep("page", i))
             elif block.form:
                 steps.append(StudyStep("form", i, form=block.form))
-            for place, k in enumerate(ORDERS[block.order](len(block.play), group, self.seed) if block.play else ()):
-                name = block.play[k]
+            for place, name in enumerate(block.ordered(group, self.seed)):
                 steps.append(StudyStep("play", i, condition=name, place=place))
                 if block.after:
                     steps.append(StudyStep("form", i, block.after, name, place))

@@ -12,7 +12,6 @@ from collab_overcooked.io.options import NoOptions
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.runner.teams import team_text
 from collab_overcooked.study.design import FOLDER, KEYS, TASKS, Condition, Study
-from collab_overcooked.study.order import rows_of
 from collab_overcooked.study.reader import read_study
 
 TO_FILL_IN = "REPLACE"
@@ -50,7 +49,7 @@ def check_filled_in(study: Study) -> None:
 def study_facts(study: Study) -> dict[str, Any]:
     """Return the summary of a study, JSON-serialisable."""
     groups = study.limit // study.group
-    rows = [rows_of(block.order, len(block.play)) for block in study.blocks if block.play]
+    rows = [block.rows for block in study.blocks if block.play]
     kinds = Counter(step.kind for step in study.steps(0))
     conditions = {
         name: {

@@ -21,7 +21,7 @@ from collab_overcooked.runner.episode import derive_seed
 from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.teams import MakePolicy
 from collab_overcooked.study.design import Condition, StudyStep
-from collab_overcooked.study.journal import CONDITIONS, Journal, Participant
+from collab_overcooked.study.journal import CONDITIONS, Journal, Participant, take_requests
 from collab_overcooked.study.texts import fill
 
 logger = logging.getLogger(__name__)
@@ -63,7 +63,7 @@ class StudyHost:
         self._last_poll: dict[str, float] = {}  # last poll of the waiting room
         self._last_request: dict[str, float] = {}  # last request for a page
         self._began = now()
-        self._sessions: dict[int, Session] = {}
+        self._sessions: dict[str, Session] = {}  # by participant
         self._tasks: set[asyncio.Task[None]] = set()
         self.late: deque[float] = deque(maxlen=MAX_TICKS)
 
@@ -90,20 +90,31 @@ class StudyHost:
             return News(f"/s/{player.token}", self.study.texts["starting"])
         if self._ends_waiting(person):
             return News(study_page)
-        left = self.study.wait - (now - self._waiting_since[person.id])
+        left = self._limit("wait") - (now - self._waiting_since[person.id])
         here = len(self._here(person))
         text = fill(self.study.texts["here"], here=here, needed=self.study.group, minutes=int(left // 60) + 1)
         return News("", text)
 
+    def _limit(self, name: str) -> float:
+        limit = self.journal.limits[name]
+        return float("inf") if limit is None else limit
+
+    def is_late(self, person: Participant) -> bool:
+        """Return True if the time for the whole study is over for a participant."""
+        return not person.end and self.journal.clock() - person.joined >= 60 * self._limit("minutes")
+
     def _ends_waiting(self, person: Participant) -> bool:
         waited = self.now() - self._waiting_since[person.id]
-        if waited < self.study.wait and not self._is_broken(person):
+        if waited < self._limit("wait") and not self._is_broken(person):
             return False
         self.end(person, "unmatched" if person.group is None else "partner_left")
         return True
 
     def end_waits(self) -> None:
-        """End all waits that are over, including those of participants whose pages have stopped polling."""
+        """End all waits that are over, also of those whose pages have stopped polling, and who is late."""
+        for participant in list(self.journal.people.values()):
+            if self.is_late(participant):
+                self.stop(participant, "late")
         for name in list(self._waiting_since):
             person = self.journal.people.get(name)
             if person is None or person.end:
@@ -115,7 +126,31 @@ class StudyHost:
         """End waits periodically until cancelled."""
         while True:
             self.end_waits()
+            await self.take_requests()
             await asyncio.sleep(SWEEP_INTERVAL)
+
+    async def take_requests(self) -> None:
+        """Do what commands ask for while the study runs."""
+        for request in take_requests(self.journal.path):
+            try:
+                if "forget" in request:
+                    await self.forget(request["forget"])
+                else:
+                    self.journal.raise_limit(request["raise"], request["to"])
+            except ValueError as error:  # the state has changed since the command checked it
+                logger.warning(str(error))
+
+    async def forget(self, name: str) -> list[str]:
+        """End the participation of a person and delete what is stored, see ``Journal.forget``."""
+        names = self.journal.named(name)
+        for person in [self.journal.people[entry] for entry in names]:
+            session = self._sessions.get(person.id)
+            self.stop(person, "left")
+            if session is not None:
+                await self._games.wait(session)  # its last records are written
+        for folder in self._folders.values():
+            folder.rename({entry: self.journal.new_id(entry) for entry in names})
+        return self.journal.forget(name)
 
     def note_activity(self, person: Participant) -> None:
         """Record activity of a participant."""
@@ -123,10 +158,10 @@ class StudyHost:
 
     def is_idle(self, person: Participant) -> bool:
         """Return True if a participant has been inactive for so long that their place becomes free."""
-        session = None if person.group is None else self._sessions.get(person.group)
+        session = self._sessions.get(person.id)
         if session is not None and any(player.id == person.id and player.here for player in session.people):
             self.note_activity(person)
-        return self.now() - self._last_request.get(person.id, self._began) >= self.study.idle
+        return self.now() - self._last_request.get(person.id, self._began) >= self._limit("idle")
 
     @property
     def completed(self) -> int:
@@ -139,15 +174,41 @@ class StudyHost:
         return sum(not person.end and not self.is_idle(person) for person in self.journal.people.values())
 
     def refusal(self) -> str:
-        """Return the name of the page text that explains why the study is closed; empty if it is open."""
-        completed = self.completed
-        if completed >= self.journal.limit:
+        """Return why the study is closed, see ``design.REFUSALS``; empty if it is open."""
+        left = min(self.journal.limit - self.completed, self._left_by_quota())
+        if left <= 0:
             return "full"
-        return "full_now" if completed + self.under_way >= self.journal.limit + self.study.margin else ""
+        return "full_now" if self.under_way >= left + self._limit("margin") else ""
+
+    def _left_by_quota(self) -> float:
+        done, cells = self._counts(lambda person: person.end == "done"), {cell for cell in self.study.cells if cell}
+        left = [min(self.journal.quota(name) - done[name] for name in cell) for cell in cells]
+        return sum(max(0.0, places) for places in left) if left else float("inf")
+
+    def _counts(self, counted: Callable[[Participant], bool]) -> Counter[str]:
+        """Return the number of participants by condition that was allocated to them."""
+        people = (person for person in self.journal.people.values() if counted(person))
+        return Counter(name for person in people for name in self.journal.conditions_of(person))
+
+    def cells(self) -> list[dict[str, Any]]:
+        """Return the numbers of participants of each condition: allocated, under way, completed, and the quota."""
+        allocated = self._counts(lambda person: True)
+        active = self._counts(lambda person: not person.end and not self.is_idle(person))
+        done = self._counts(lambda person: person.end == "done")
+        return [
+            {
+                "condition": name,
+                "allocated": allocated[name],
+                "under_way": active[name],
+                "completed": done[name],
+                "quota": self.journal.limits.get(f"quota.{name}"),
+            }
+            for name in self.study.conditions
+        ]
 
     def connection(self, person: Participant) -> str:
         """Return the connection state: ``"game"``, ``"lost"``, ``"waiting"``, ``"page"`` or ``"idle"``."""
-        session = None if person.group is None else self._sessions.get(person.group)
+        session = self._sessions.get(person.id)
         player = next((player for player in session.people if player.id == person.id), None) if session else None
         if player is not None and (player.here or player.was_here):
             return "game" if player.here else "lost"
@@ -175,7 +236,7 @@ class StudyHost:
 
     def stop(self, person: Participant, how: str = "stopped") -> None:
         """End the participation of one person; a running game ends for all its players."""
-        session = None if person.group is None else self._sessions.get(person.group)
+        session = self._sessions.get(person.id)
         self.end(person, how)
         if session is not None:
             session.stop()
@@ -212,9 +273,30 @@ class StudyHost:
         for row, members in zip(self.journal.rows, self.journal.groups, strict=True):
             people = [self.journal.people.get(name) for name in members]
             counts[row % period] += all(member is not None and member.end in ("", "done") for member in people)
-        fewest = [row for row in range(period) if counts[row] == min(counts.values())]
+        in_cell = Counter[tuple[str, ...]]()
+        for row, count in counts.items():
+            in_cell[self.study.cells[row]] += count
+        cells = self.study.cells  # balanced first, then the orders within them
+        shares = {row: (in_cell[cells[row]] / self._weight(row), counts[row]) for row in self._open_rows()}
+        fewest = [row for row, share in shares.items() if share == min(shares.values())]
         draw = np.random.default_rng(derive_seed(self.study.seed, "row", number))  # permuted blocks, if nobody leaves
         return period * number + int(draw.choice(fewest))
+
+    def _weight(self, row: int) -> float:
+        """Return the quota of a row: with unequal quotas, its groups are as many more."""
+        quota = min(map(self.journal.quota, self.study.cells[row]), default=float("inf"))
+        return 1.0 if quota == float("inf") else max(1.0, quota)
+
+    def _open_rows(self) -> list[int]:
+        """Return the rows whose quotas have places left, if possible beside the participants under way."""
+        done = self._counts(lambda person: person.end == "done")
+        active = self._counts(lambda person: not person.end and not self.is_idle(person))
+        quota, rows = self.journal.quota, list(enumerate(self.study.cells))
+        for taken in (done + active, done):
+            left = [row for row, cell in rows if all(taken[name] < quota(name) for name in cell)]
+            if left:
+                return left
+        return [row for row, _ in rows]
 
     def _is_broken(self, person: Participant) -> bool:
         return any(name not in self.journal.people or self.journal.people[name].end for name in self._members(person))
@@ -223,15 +305,16 @@ class StudyHost:
         step = self.journal.step_of(person)  # the order of conditions is known once there is a group
         if person.group is None or step is None:
             return None
-        if person.group not in self._sessions:
-            people = [self.journal.people.get(name) for name in self._members(person)]
+        if person.id not in self._sessions:
+            alone = self.study.conditions[step.condition].people < self.study.group
+            people = [self.journal.people.get(name) for name in ([person.id] if alone else self._members(person))]
             ready = [
                 member for member in people if member is not None and not member.end and member.step == person.step
             ]
             if len(ready) < len(people) or any(not self._is_here(member.id) for member in ready):
                 return None
             self._open(person.group, step, ready)
-        return self._sessions.get(person.group)
+        return self._sessions.get(person.id)
 
     def _open(self, group: int, step: StudyStep, people: Sequence[Participant]) -> None:
         condition = self.study.conditions[step.condition]
@@ -264,8 +347,8 @@ class StudyHost:
         except ValueError as error:  # too many games; the group waits until one is over
             logger.warning(str(error))
             return
-        self._sessions[group] = session
-        task = asyncio.get_running_loop().create_task(self._watch(session, group, people, lost))
+        self._sessions |= dict.fromkeys((participant.id for participant in people), session)
+        task = asyncio.get_running_loop().create_task(self._watch(session, people, lost))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -288,17 +371,18 @@ class StudyHost:
             played -= len(match.keys)
         return left
 
-    async def _watch(self, session: Session, group: int, people: Sequence[Participant], lost: set[str]) -> None:
+    async def _watch(self, session: Session, people: Sequence[Participant], lost: set[str]) -> None:
         playing, since = asyncio.ensure_future(self._games.wait(session)), self.now()
         while not playing.done():
             await asyncio.wait({playing}, timeout=CHECK_INTERVAL)
             if session.env is None or session.state not in ("waiting", "ready"):  # loading kernels, or playing
                 since = self.now()
-            elif self.now() - since > self.study.wait:
+            elif self.now() - since > self._limit("wait"):
                 lost |= self._absent(session) or {player.id for player in session.people if not player.ready}
                 session.stop("A participant did not join in time.")
         lost |= {player.id for player in session.people if player.gone}
-        del self._sessions[group]
+        for participant in people:
+            del self._sessions[participant.id]
         expected = 0 if session.settings.tutorial else sum(len(match.keys) for match in session.matches)
         if len(session.records) == expected and not lost and session.error is None:
             self._pass(people)

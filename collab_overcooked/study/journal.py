@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import secrets
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,9 +20,10 @@ from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.journal import JournalFile
 from collab_overcooked.io.schema import Parser, integer, list_of, mapping_of, object_of, optional
+from collab_overcooked.play.recording import rename_people, replace_ids
 from collab_overcooked.runner.records import CONFIG, RecordError, read_config
 from collab_overcooked.runner.run import Locked, locked_folder
-from collab_overcooked.study.design import ENDS, KEYS, Study, StudyStep
+from collab_overcooked.study.design import ENDS, KEYS, RAISABLE, REFUSALS, Study, StudyStep
 from collab_overcooked.study.forms import holds
 from collab_overcooked.study.reader import read_study
 
@@ -31,14 +34,18 @@ LOST = (
 )
 """Consequence for participants of a partial last line of ``journals``."""
 
+ID_BYTES = 4  # of a random id
+MAX_LIMIT = 100_000  # of participants, seconds or minutes
 MAX_LOSSES = 10_000  # of the focus that a page reports
 _OF_PERSON = {"id": schema.name, "step": integer()}
 _FACTS: Mapping[str, Mapping[str, Parser]] = {
     "joined": {"id": schema.name, "number": integer(), "consent": schema.name},
     "declined": {},
+    "refused": {"how": schema.one_of(REFUSALS)},
     "grouped": {"group": integer(), "members": list_of(schema.name)},
     "opened": _OF_PERSON,
-    "extended": {"places": integer(1, 100_000)},
+    "extended": {"places": integer(1, MAX_LIMIT)},
+    "raised": {"name": schema.text, "value": schema.number(0, MAX_LIMIT)},
     "passed": _OF_PERSON,
     "answered": {
         **_OF_PERSON,
@@ -65,6 +72,17 @@ _EVENTS = {
 }
 check_secret = object_of({"id": schema.name, "token": schema.name, "kept": mapping_of(schema.text)})
 """Checks a line of ``PEOPLE``, the identity of a participant."""
+
+
+REQUESTS = "requests.jsonl"
+"""Requests of other processes to the one that runs the study; they are deleted as soon as they are read."""
+
+
+def check_request(value: Any) -> None:
+    """Check a request: a participant to forget, or a limit to raise."""
+    if isinstance(value, dict) and "forget" in value:
+        return object_of({"forget": schema.text})(value)
+    return object_of({"raise": schema.text, "to": schema.number(0, MAX_LIMIT)})(value)
 
 
 def check_answer(value: object) -> None:
@@ -95,6 +113,7 @@ class Participant:
     failed_checks: int = 0  # Number of failed attention checks
     orders: Mapping[str, Sequence[int]] = field(default_factory=dict)  # See ``Study.draw_orders``
     answers: dict[str, Any] = field(default_factory=dict)  # Last answers by ``FORM.QUESTION``
+    joined: float = 0.0  # Time of consent, in seconds since 1970
     retries: int = 0  # Tries of the current questionnaire whose answers were not accepted
 
 
@@ -112,7 +131,8 @@ class Journal(Locked):
         events: All entries in order.
         joined: Number of people who gave consent.
         declined: Number of people who declined.
-        limit: Number of participants needed.
+        refused: Number of refused people by reason, see ``design.REFUSALS``.
+        limits: Numbers of ``design.RAISABLE`` and, as ``quota.CONDITION``, of quotas; None for no limit.
         clock: Returns seconds since 1970.
     """
 
@@ -123,7 +143,9 @@ class Journal(Locked):
         self.rows: list[int] = []
         self.events: list[dict[str, Any]] = []
         self.joined = self.declined = 0
-        self.limit = study.limit
+        self.refused = Counter[str]()
+        self.limits: dict[str, float | None] = {name: getattr(study, name) for name in RAISABLE}
+        self.limits |= {f"quota.{name}": quota for name, quota in study.quota.items()}
         self.clock: Callable[[], float] = time.time
         self._by_token: dict[bytes, Participant] = {}
         self._steps: dict[tuple[str, int], list[StudyStep]] = {}
@@ -162,14 +184,18 @@ class Journal(Locked):
             identity = secret.get(event["id"])
             if identity is not None:  # otherwise it is being written, or was deleted on request
                 person = Participant(identity["id"], identity["token"], event["number"], identity["kept"])
-                person.orders = event.get("orders", {})
+                person.orders, person.joined = event.get("orders", {}), event["time"]
                 self._add(person)
         elif kind == "declined":
             self.declined += 1
+        elif kind == "refused":
+            self.refused[event["how"]] += 1
         elif kind == "grouped":
             self._apply_group(event)
         elif kind == "extended":
-            self.limit += event["places"]
+            self.limits["limit"] = self.limit + event["places"]
+        elif kind == "raised":
+            self.limits[event["name"]] = event["value"]
         elif person is not None:
             self._apply_step(person, event)
 
@@ -203,7 +229,7 @@ class Journal(Locked):
         Args:
             kept: Address parameters that the study stores, including the panel's id.
         """
-        person = Participant(f"p-{secrets.token_hex(4)}", secrets.token_urlsafe(16), self.joined, dict(kept))
+        person = Participant(f"p-{secrets.token_hex(ID_BYTES)}", secrets.token_urlsafe(16), self.joined, dict(kept))
         person.orders = self.study.draw_orders(person.number)
         before = self._identities.path.stat().st_size if self._identities.path.exists() else 0
         self._identities.append({"id": person.id, "token": person.token, "kept": person.kept})
@@ -213,6 +239,7 @@ class Journal(Locked):
         except OSError:
             self._identities.cut(before)  # who has not joined leaves nothing
             raise
+        person.joined = self.events[-1]["time"]
         self._add(person)
         return person
 
@@ -220,8 +247,12 @@ class Journal(Locked):
         """Count a person who declined."""
         self._write("declined")
 
+    def refuse(self, how: str) -> None:
+        """Count a person who cannot take part; ``how`` is one of ``design.REFUSALS``."""
+        self._write("refused", how=how)
+
     def form_group(self, members: Sequence[str], row: int | None = None) -> int:
-        """Parser a group; returns its number.
+        """Form a group; returns its number.
 
         Args:
             members: Ids of its members.
@@ -231,9 +262,38 @@ class Journal(Locked):
         self._write("grouped", group=number, members=list(members), row=number if row is None else row)
         return number
 
-    def extend(self, places: int) -> None:
-        """Raise the number of participants needed."""
-        self._write("extended", places=places)
+    @property
+    def limit(self) -> int:
+        """Number of participants needed."""
+        return int(self.limits["limit"] or 0)
+
+    def quota(self, condition: str) -> float:
+        """Return how many participants are to complete a condition, infinity if it has no quota."""
+        quota = self.limits.get(f"quota.{condition}")
+        return float("inf") if quota is None else quota
+
+    def raise_limit(self, name: str, value: float) -> None:
+        """Raise a limit of ``limits``, with immediate effect; see ``check_limit``."""
+        self.check_limit(name, value)
+        self._write("raised", name=name, value=value)
+
+    def check_limit(self, name: str, value: float) -> None:
+        """Check that a limit may be raised to a value.
+
+        Raises:
+            ValueError: There is no such limit, or the value is not above the current one.
+        """
+        if self.limits.get(name) is None:
+            known = [known for known, current in self.limits.items() if current is not None]
+            raise ValueError(near_matches("limit", name, known))
+        if not self.limits[name] < value <= MAX_LIMIT:  # type: ignore[operator]
+            raise ValueError(f"{name} must be above {self.limits[name]:g} and at most {MAX_LIMIT}, not {value:g}")
+
+    def conditions_of(self, person: Participant) -> list[str]:
+        """Return the conditions that were allocated to a participant, in order; none before there is a group."""
+        if person.group is None:
+            return []
+        return list(dict.fromkeys(step.condition for step in self.steps_of(person) if step.kind == "play"))
 
     def opened(self, person: Participant) -> None:
         """Start the time of a step; opening it again does not restart it."""
@@ -272,7 +332,7 @@ class Journal(Locked):
             self._write("ended", id=person.id, how=how, step=person.step)
 
     def forget(self, name: str) -> list[str]:
-        """Delete the identity and the answers of a participant; records of their games become anonymous.
+        """Delete the identity and the answers of a participant, and replace the random id in all files.
 
         Args:
             name: Random id, or the panel's id, which may belong to several visits.
@@ -283,9 +343,12 @@ class Journal(Locked):
         Raises:
             ValueError: The participant is unknown.
         """
-        names = [name] if name in self.people else [participant.id for participant in self.with_panel_id(name)]
-        if not names:
-            raise ValueError(near_matches("participant", name, self.people))
+        names = self.named(name)
+        ids = {entry: self.new_id(entry) for entry in names}
+        for folder in (self.path / CONDITIONS).glob(
+            "*"
+        ):  # first, so that a crash leaves the name to be asked for again
+            rename_people(folder, ids)
         people = [line for line in JournalFile(self.path / PEOPLE, check_secret).read() if line["id"] not in names]
         events = [
             event | ({"answers": {}} if event.get("id") in names and "answers" in event else {})
@@ -293,11 +356,29 @@ class Journal(Locked):
         ]
         files = ((JOURNAL, events, check_event, 0o666), (PEOPLE, people, check_secret, 0o600))
         for file, lines, check, mode in files:
-            write_atomic(self.path / file, b"".join(schema.json_line(line, check) for line in lines), mode)
+            text = b"".join(schema.json_line(line, check) for line in lines)
+            write_atomic(self.path / file, replace_ids(text, ids), mode)
         for participant in names:
             self._by_token.pop(_digest(self.people.pop(participant).token))
-        self.events = events
+        self.events = [json.loads(replace_ids(json.dumps(event).encode(), ids)) for event in events]
+        self.groups = [tuple(ids.get(member, member) for member in members) for members in self.groups]
         return names
+
+    def named(self, name: str) -> list[str]:
+        """Return the random ids of a participant, given that id or the panel's, which may belong to several visits.
+
+        Raises:
+            ValueError: The participant is unknown.
+        """
+        names = [name] if name in self.people else [participant.id for participant in self.with_panel_id(name)]
+        if not names:
+            raise ValueError(near_matches("participant", name, self.people))
+        return names
+
+    def new_id(self, name: str) -> str:
+        """Return the id that replaces that of a forgotten participant; it cannot be told without the deleted secret."""
+        secret = f"{name} {self.people[name].token}".encode()
+        return f"x-{hashlib.sha256(secret).hexdigest()[: 2 * ID_BYTES]}"
 
     def by_token(self, token: str) -> Participant | None:
         """Return the participant of a link's token, or None."""
@@ -320,6 +401,35 @@ class Journal(Locked):
         """Return the current step of a participant, None when all are completed."""
         steps = self.steps_of(person)
         return steps[person.step] if person.step < len(steps) else None
+
+
+def read_limit(text: str) -> float:
+    """Return the number that a person writes for a limit.
+
+    Raises:
+        ValueError: It is no number.
+    """
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,3})?", text, re.ASCII):
+        raise ValueError(f"a limit must be a number, not {text!r:.40}")
+    number = float(text)
+    return int(number) if number.is_integer() else number
+
+
+def add_request(folder: Path, request: Mapping[str, Any]) -> None:
+    """Ask the process that runs a study for something, see ``check_request``."""
+    JournalFile(folder / REQUESTS, check_request, mode=0o600).append(dict(request))
+
+
+def take_requests(folder: Path) -> list[dict[str, Any]]:
+    """Return the requests of other processes, and delete them."""
+    taken = folder / f"{REQUESTS}.taken"
+    if (folder / REQUESTS).exists() and not taken.exists():
+        (folder / REQUESTS).rename(taken)
+    if not taken.exists():
+        return []
+    requests = list(JournalFile(taken, check_request).read())
+    taken.unlink()
+    return requests
 
 
 def _digest(token: str) -> bytes:

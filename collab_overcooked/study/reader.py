@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from datetime import date
 from itertools import chain
 from pathlib import Path
 from types import NoneType, UnionType
@@ -19,6 +20,7 @@ from collab_overcooked.play.settings import LANGUAGES, PlaySettings
 from collab_overcooked.policies.registry import PERSON
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.runner.episode import Limits
+from collab_overcooked.study.columns import COLUMNS_OF
 from collab_overcooked.study.design import (
     BETWEEN,
     ENDS,
@@ -26,6 +28,7 @@ from collab_overcooked.study.design import (
     KEYS,
     NONE,
     PARTICIPANTS,
+    REFUSALS,
     TASKS,
     Block,
     Bonus,
@@ -34,6 +37,7 @@ from collab_overcooked.study.design import (
     Needs,
     Study,
 )
+from collab_overcooked.study.factors import CELLS, CONDITION_KEYS, Levels, expand_factors, split_cells
 from collab_overcooked.study.forms import (
     MAX_SECONDS,
     FormReader,
@@ -58,14 +62,18 @@ def read_study(source: str | Path | Mapping[str, Any], partners: Mapping[str, st
     doc.mapping(only=KEYS)
     name = Path(source).stem if isinstance(source, (str, Path)) else "study"
     from_file = isinstance(source, (str, Path)) and Path(source).suffix in (".yaml", ".yml")
-    return _Reader(doc, partners or {}, Path(source).parent if from_file else None).study(name)  # type: ignore[arg-type]
+    folder = Path(source).parent if from_file else None  # type: ignore[arg-type]
+    expanded, levels = expand_factors(doc, {column: table for table, names in COLUMNS_OF.items() for column in names})
+    return replace(_Reader(expanded, partners or {}, folder, levels).study(name), content=doc.content)
 
 
 class _Reader:
     """Reader of one study file."""
 
-    def __init__(self, doc: Document, partners: Mapping[str, str], folder: Path | None) -> None:
-        self.doc, self.chosen, self.media = doc, partners, MediaReader(doc, folder)
+    def __init__(
+        self, doc: Document, partners: Mapping[str, str], folder: Path | None, levels: Mapping[str, Levels]
+    ) -> None:
+        self.doc, self.chosen, self.media, self.levels = doc, partners, MediaReader(doc, folder), levels
 
     def study(self, name: str) -> Study:
         doc = self.doc
@@ -90,12 +98,15 @@ class _Reader:
             panel_id=self._matching(_PARAMETER, "be the name of an address parameter", "participants", "id"),
             keep=self._keep(),
             limit=limit,
+            quota=self._quota(conditions),
             margin=doc.integer("participants", "margin", default=group, high=100_000),
             idle=doc.number("participants", "idle", default=1800, low=60),
             per_network=doc.integer("participants", "per_network", default=default_per_network(limit, group), low=1),
             failed_checks=doc.integer("participants", "failed_checks", default=None, low=1),
             group=group,
             wait=doc.number("participants", "wait", default=180, low=5),
+            minutes=doc.number("participants", "minutes", default=None, low=1),
+            retention=self._retention(),
             partners=partners,
             conditions=self._with_draws(conditions, blocks),
             blocks=blocks,
@@ -105,6 +116,21 @@ class _Reader:
             files=self.media.files,
             content=doc.content,
         )
+
+    def _quota(self, conditions: Iterable[str]) -> dict[str, int]:
+        doc, path = self.doc, ("participants", "quota")
+        if not isinstance(doc.at(*path), dict):
+            quota = doc.integer(*path, default=None, low=1, high=100_000)
+            return {} if quota is None else dict.fromkeys(conditions, quota)
+        names = doc.mapping(*path, only=tuple(conditions))
+        return {name: doc.integer(*path, name, low=0, high=100_000) for name in names}
+
+    def _retention(self) -> str:
+        text = self.doc.text("retention", default="")
+        try:
+            return text and date.fromisoformat(text).isoformat()
+        except ValueError:
+            raise self.doc.refuse("be a date such as 2030-12-31", "retention") from None
 
     def _needs(self) -> Needs:
         doc = self.doc
@@ -158,13 +184,23 @@ class _Reader:
     def _conditions(self, seed: int, group: int, partners: Mapping[str, str]) -> dict[str, Condition]:
         doc = self.doc
         names = doc.mapping("conditions")
-        return {
-            check_name(doc, name, "conditions", name): self._condition(name, seed, group, partners) for name in names
+        conditions = {
+            check_name(doc, name, "conditions", name): self._condition(name, seed, partners) for name in names
         }
+        together = any(condition.people == group for condition in conditions.values())
+        for name, condition in conditions.items():
+            if condition.people == group or (together and condition.people == 1 and not condition.voice):
+                continue
+            raise doc.error(
+                f"conditions.{name}.team: has {condition.matches[0].team.count(PERSON)} seats of people ({PERSON})"
+                f"{' and a voice' if condition.voice else ''}, but participants.group is {group}",
+                *("conditions", name, "team"),
+            )
+        return conditions
 
-    def _condition(self, name: str, seed: int, group: int, partners: Mapping[str, str]) -> Condition:
+    def _condition(self, name: str, seed: int, partners: Mapping[str, str]) -> Condition:
         doc, path = self.doc, ("conditions", name)
-        doc.mapping(*path, only=("label", "suite", "team", "options", "set", "limits", "episodes", "play", "voice"))
+        doc.mapping(*path, only=CONDITION_KEYS)
         assignments = [doc.text(*path, "team", i) for i in range(len(doc.listed("seat=policy entries", *path, "team")))]
         team = [self._with_partner(assignment, partners) for assignment in assignments]
         suite = doc.text(*path, "suite")
@@ -187,17 +223,12 @@ class _Reader:
         except (ValueError, TypeError) as error:
             raise self._placed(error, path, "options", "set", "limits", "team", "suite") from None
         voice = doc.boolean(*path, "voice")
-        wrong = next((match.team.count(PERSON) for match in matches if match.team.count(PERSON) + voice != group), None)
-        if wrong is not None:
-            raise doc.error(
-                f"conditions.{name}.team: has {wrong} seats of people ({PERSON}){' and a voice' if voice else ''}, but "
-                f"participants.group is {group}",
-                *path,
-                "team",
-            )
+        if voice and not matches[0].limits.max_messages:
+            raise doc.refuse("be false where limits.max_messages is 0: nobody would hear the voice", *path, "voice")
         label = one_line(doc.text(*path, "label", default=doc.text("title")))
         episodes = doc.integer(*path, "episodes", default=1, low=1, high=200)
-        return Condition(name, label, plan.suite, matches, episodes, self._play(path), voice, draws=name)
+        levels, play = self.levels.get(name, {}), self._play(path)
+        return Condition(name, label, plan.suite, matches, episodes, play, voice, draws=name, levels=levels)
 
     def _placed(self, error: Exception, path: tuple[Any, ...], *sections: str) -> LayoutError:
         """Return an error of another module with the line of the entry that its message is about."""
@@ -296,9 +327,15 @@ class _Reader:
         def check_condition(doc: Document, name: object, *place: Any) -> None:
             doc.choice(list(conditions), *place)
 
-        play = doc.names(check_condition, *path, "play")
+        if doc.at(*path, "play") == CELLS:
+            if not self.levels:
+                raise doc.refuse("be a list of conditions in a study without factors", *path, "play")
+            play = tuple(self.levels)
+        else:
+            play = doc.names(check_condition, *path, "play")
         after = doc.choice(list(forms), *path, "after", default="")
         order = doc.choice(list(ORDERS), *path, "order", default="balanced")
+        parts = self._parts(play, order, *path, "between")
         match = doc.choice((TASKS, NONE), *path, "match", default="")
         counts = [len(conditions[name].matches) for name in play]
         if match == TASKS and order == BETWEEN:
@@ -311,10 +348,30 @@ class _Reader:
         return Block(
             play=play,
             order=order,
+            parts=parts,
             match=match or (TASKS if matches else NONE),
             after=after,
             practice=doc.boolean(*path, "practice"),
         )
+
+    def _parts(self, play: Sequence[str], order: str, *path: Any) -> tuple[tuple[str, ...], ...]:
+        """Return the conditions of each kind of group, where the factors of a field vary between groups."""
+        doc = self.doc
+        factors = next(iter(self.levels.values()), {})
+
+        def check_factor(doc: Document, name: object, *place: Any) -> None:
+            doc.choice(list(factors), *place)
+
+        if doc.at(*path) is None:
+            return ()
+        if not all(name in self.levels for name in play):
+            raise doc.error(f"{field_name(path)} needs a block that plays nothing but cells of factors", *path)
+        if order == BETWEEN:
+            raise doc.error(f"{field_name(path)}: with the order {BETWEEN} all factors vary between groups", *path)
+        parts = tuple(split_cells({name: self.levels[name] for name in play}, doc.names(check_factor, *path)))
+        if len({len(part) for part in parts}) > 1:
+            raise doc.refuse("be factors whose levels occur in equally many conditions of the block", *path)
+        return parts
 
     def _with_draws(self, conditions: Mapping[str, Condition], blocks: Sequence[Block]) -> dict[str, Condition]:
         draws = {name: condition.draws for name, condition in conditions.items()}
@@ -326,7 +383,7 @@ class _Reader:
 
     def _ends(self) -> dict[str, End]:
         doc = self.doc
-        doc.mapping("finish", only=ENDS, default={})
+        doc.mapping("finish", only=(*ENDS, *REFUSALS), default={})
         ends = {}
         for name, default in default_texts(self._language())[1].items():
             path = ("finish", name)
@@ -335,6 +392,8 @@ class _Reader:
             if url and not re.match(r"https?://[^\s/]+(/\S*)?$", url):
                 raise doc.refuse("be an address that starts with https:// or http://", *path, "url")
             code = one_line(doc.text(*path, "code", default=""))
+            if name in REFUSALS:
+                default = doc.text("words", name, default=default)  # where files of version 1.0.0 have it
             text = doc.text(*path, "text", default=default)
             allowed = ("id", *(self.doc.at("participants", "keep") or ()))
             for key, written in (("text", text), ("code", code), ("url", url)):
@@ -346,7 +405,7 @@ class _Reader:
 
     def _page_texts(self) -> dict[str, str]:
         doc = self.doc
-        doc.mapping("words", only=PAGE_TEXTS, default={})
+        doc.mapping("words", only=(*PAGE_TEXTS, *REFUSALS), default={})
         texts = {}
         for name, default in default_texts(self._language())[0].items():
             texts[name] = one_line(doc.text("words", name, default=default))
@@ -379,7 +438,7 @@ def _is_of(value: object, kind: type) -> bool:
     return type(value) is kind or (kind is float and type(value) is int)
 
 
-_PLAY_KEYS = ("play", "order", "match", "after", "practice")
+_PLAY_KEYS = ("play", "order", "between", "match", "after", "practice")
 _PARAMETER = r"[A-Za-z][A-Za-z0-9_-]{0,39}"
 
 

@@ -24,7 +24,7 @@ from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.runner.records import read_packed
 from collab_overcooked.runner.replay import first_difference
 from collab_overcooked.runner.teams import MakePolicy
-from collab_overcooked.study.bots import Bot
+from collab_overcooked.study.bots import LEAVING, Bot
 from collab_overcooked.study.dashboard import dashboard_routes
 from collab_overcooked.study.design import Study
 from collab_overcooked.study.documents import language_partners
@@ -36,7 +36,7 @@ from collab_overcooked.study.server import study_routes
 
 logger = logging.getLogger(__name__)
 
-LEAVERS = 2  # groups of bots that leave the same task, in rehearsals of the command line
+LEAVERS = 2  # groups of bots for each way to leave, in rehearsals of the command line
 MAX_WAIT = 20.0  # seconds that bots wait for others
 PROGRESS = 10.0  # seconds between messages on the progress
 STAND_IN = "greedy"  # replaces language models, which would cost money
@@ -87,21 +87,23 @@ def study_app(
     return make_app(games, routes, names, beside=(host.sweep,)), games, host
 
 
-def rehearse(study: Study, bots: int, out: Path, *, leavers: int = 0) -> Rehearsal:
+def rehearse(study: Study, bots: int, out: Path, *, leavers: int = 0, ways: Sequence[str] = ("game",)) -> Rehearsal:
     """Run a study with bots, through the pages and sockets of a local server.
 
     Args:
         study: Study to rehearse; its partners must be available.
         bots: Number of bots.
         out: Folder of the results.
-        leavers: Number of groups, before the bots, of which one member is cut off, comes back and leaves.
+        leavers: Number of groups, before the bots, of which one member leaves, for each of ``ways``.
+        ways: Ways to leave, see ``bots.LEAVING``.
     """
-    most = bots + leavers * study.group
-    study = replace(study, wait=min(study.wait, MAX_WAIT), limit=max(study.limit, bots), per_network=most)
+    most = bots + leavers * len(ways) * study.group
+    limits = {"limit": max(study.limit, most), "per_network": most, "quota": {}}  # else bots would be refused
+    study = replace(study, wait=min(study.wait, MAX_WAIT), **limits)  # type: ignore[arg-type]
     with Journal.open(out, study) as journal, _warnings() as errors:
         app, games, host = study_app(journal)
         try:
-            players = asyncio.run(_take_part(app, journal, bots, leavers, errors))
+            players = asyncio.run(_take_part(app, journal, bots, [way for way in ways for _ in range(leavers)], errors))
         finally:
             host.close()
     errors += [
@@ -116,6 +118,7 @@ def rehearse(study: Study, bots: int, out: Path, *, leavers: int = 0) -> Rehears
     errors += _missing(results)
     errors += _export_problems(out)
     errors += filter(None, (_code_problem(results.journal, bot) for bot in players))
+    errors += _leaving_problems(results.journal, players[bots:])
     leaving = {bot.own_page.rpartition("/")[2] for bot in players[bots:]}
     people = [person for person in results.journal.people.values() if person.token not in leaving]
     ends = Counter(person.end or "unfinished" for person in people)
@@ -185,6 +188,19 @@ def _export_problems(folder: Path) -> Iterator[str]:
             yield f"the export: {error}"
 
 
+def _leaving_problems(journal: Journal, players: Sequence[Bot]) -> Iterator[str]:
+    """Yield what is wrong with the ends of bots that left."""
+    ends = {"game": "left", "page": "left", "tab": ""}
+    for bot in players:
+        person = journal.by_token(bot.own_page.rpartition("/")[2])
+        end = None if person is None else person.end
+        if bot.leaves in ends and end not in (ends[bot.leaves], "screened", "inattentive", "done"):
+            yield f"bot {bot.seed}: {LEAVING[bot.leaves]} Its end is {end!r}, not {ends[bot.leaves]!r}"
+    declined = sum(bot.leaves == "consent" for bot in players)
+    if journal.declined != declined:
+        yield f"{journal.declined} people declined, not {declined}"
+
+
 def _code_problem(journal: Journal, bot: Bot) -> str:
     person = journal.by_token(bot.own_page.rpartition("/")[2])
     if person is None or not person.end:
@@ -206,21 +222,25 @@ async def _report(journal: Journal, players: Sequence[Bot]) -> None:
         logger.info(f"{done} of {len(players)} bots are through, after {sum(bot.pages for bot in players)} pages")
 
 
-async def _take_part(app: Any, journal: Journal, bots: int, leavers: int, errors: list[str]) -> list[Bot]:
+async def _take_part(app: Any, journal: Journal, bots: int, ways: Sequence[str], errors: list[str]) -> list[Bot]:
     started: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     server, listening = make_server(app, "127.0.0.1", 0, started.set_result)
     serving = asyncio.create_task(server.serve(sockets=[listening]))
     await asyncio.wait({serving, started}, return_when=asyncio.FIRST_COMPLETED)
     base = f"http://127.0.0.1:{started.result()}"
     size = journal.study.group
-    players = [Bot(base, _entry(journal, n), n) for n in range(bots + leavers * size)]
-    groups = [players[bots + k * size : bots + (k + 1) * size] for k in range(leavers)]
-    for group in groups:
-        group[0].leaves = True
+    players = [Bot(base, _entry(journal, n), n) for n in range(bots)]
+    groups: list[list[Bot]] = []
+    for way in ways:
+        together = size if way in ("game", "page") else 1  # the others leave before there is a group
+        first = len(players)
+        groups.append([Bot(base, _entry(journal, n), n) for n in range(first, first + together)])
+        groups[-1][0].leaves = way
+        players += groups[-1]
     progress = asyncio.create_task(_report(journal, players))
     done: list[BaseException | None] = []
-    for together in (*groups, players[:bots]):
-        done += await asyncio.gather(*(bot.run() for bot in together), return_exceptions=True)
+    for members in (*groups, players[:bots]):
+        done += await asyncio.gather(*(bot.run() for bot in members), return_exceptions=True)
     progress.cancel()
     errors += [f"bot {n}: {type(one).__name__}: {one}" for n, one in enumerate(done) if one is not None]
     server.should_exit = True

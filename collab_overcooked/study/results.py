@@ -23,12 +23,21 @@ from collab_overcooked.play.recording import INPUTS
 from collab_overcooked.reporting.differences import score_metric
 from collab_overcooked.reporting.result_table import Cell, ResultTable, table_of_mappings
 from collab_overcooked.runner.records import RECORDS, dump_line, read_packed
-from collab_overcooked.study.columns import COLUMNS, COLUMNS_OF
-from collab_overcooked.study.design import ENDS, Condition
-from collab_overcooked.study.journal import CONDITIONS, JOURNAL, Journal, Participant, study_of
+from collab_overcooked.study.columns import (
+    COLUMNS,
+    COLUMNS_OF,
+    OF_PARTICIPANTS,
+    UNITS,
+    answer_column,
+    seconds_of,
+    type_of,
+)
+from collab_overcooked.study.design import ENDS, REFUSALS, Condition, Study
+from collab_overcooked.study.journal import CONDITIONS, JOURNAL, Journal, study_of
 
 Row = dict[str, Cell]
 ID_DIGITS = 4  # bytes of a new id
+PERSON_UNIT = "person"  # first entry of the units of answers
 RECORDS_FOLDER = "records"  # of an export
 
 
@@ -94,7 +103,7 @@ class StudyResults:
             value = row["value"]
             if row["condition"] and isinstance(value, (int, float)):
                 name, condition = f"{row['form']}.{row['item']}", str(row["condition"])
-                samples.setdefault(name, {}).setdefault(condition, {})["person", row["id"]] = [float(value)]
+                samples.setdefault(name, {}).setdefault(condition, {})[PERSON_UNIT, row["id"]] = [float(value)]
         order = list(self.journal.study.conditions)
         return {
             name: {
@@ -107,17 +116,22 @@ class StudyResults:
 
     def _group(self, record: EpisodeRecord) -> int | None:
         ids = [player.id for player in record.people.values()]
-        return next((number for number, members in enumerate(self.journal.groups) if set(ids) == set(members)), None)
+        return next((number for number, members in enumerate(self.journal.groups) if set(ids) <= set(members)), None)
 
     def participants(self) -> list[Row]:
-        """Return a row for each participant."""
+        """Return a row for each participant, and for each person who declined or was refused."""
         times: dict[str, dict[str, float]] = {}
         for event in self.journal.events:
             if "id" in event:
                 times.setdefault(event["id"], {}).setdefault(event["event"], event["time"])
         rows: list[Row] = []
         visits = Counter[str]()
-        windows = {row["id"]: row["window"] for row in reversed(self.pages()) if row["window"]}
+        pages = self.pages()
+        windows = {row["id"]: row["window"] for row in reversed(pages) if row["window"]}
+        seconds: dict[Cell, Row] = {}
+        for page in pages:
+            seconds.setdefault(page["id"], {})[seconds_of(int(page["step"]) + 1)] = page["seconds"]  # type: ignore[arg-type]
+        columns = dict.fromkeys(columns_of("participants", self.journal.study))
         for person in self.journal.people.values():
             panel_id = person.kept.get(self.journal.study.panel_id, person.id)
             visits[panel_id] += 1
@@ -127,15 +141,22 @@ class StudyResults:
             facts: Row = {"visit": visits[panel_id], "steps": person.step, "failed_checks": person.failed_checks}
             facts |= {"end": person.end, "joined": _iso(joined), "minutes": minutes, "bonus": self._bonus(person.id)}
             facts["window"] = windows.get(person.id)
-            allocated = {"group": person.group, "conditions": self._conditions(person)}
-            rows.append({"id": person.id, "number": person.number, **allocated, **facts})
-        return rows
+            played = self.journal.conditions_of(person)
+            allocated = {"group": person.group, "conditions": "; ".join(played) or None, **self._levels(played)}
+            facts |= seconds.get(person.id, {})
+            rows.append({**columns, "id": person.id, "number": person.number, **allocated, **facts})
+        return rows + [
+            {**columns, "end": event.get("how", event["event"]), "joined": _iso(event["time"])}
+            for event in self.journal.events
+            if event["event"] in ("declined", "refused")
+        ]
 
-    def _conditions(self, person: Participant) -> str | None:
-        if person.group is None:
-            return None
-        played = (step.condition for step in self.journal.steps_of(person) if step.kind == "play")
-        return "; ".join(dict.fromkeys(played))
+    def _levels(self, conditions: Sequence[str]) -> Row:
+        """Return the level of each factor, None where it is not the same in all of the conditions."""
+        known = self.journal.study.conditions
+        found = [known[name].levels for name in conditions if name in known]
+        levels = {factor: {one.get(factor) for one in found} for factor in self.journal.study.factors}
+        return {factor: next(iter(values)) if len(values) == 1 else None for factor, values in levels.items()}
 
     def _bonus(self, name: str) -> float | None:
         bonus = self.journal.study.bonus
@@ -171,6 +192,7 @@ class StudyResults:
                 "group": event["group"],
                 "form": event["form"],
                 "condition": event["condition"],
+                **self._levels([event["condition"]]),
                 "place": event["place"] if event["condition"] else None,
                 "item": item,
                 "value": "; ".join(value) if isinstance(value, list) else value,
@@ -189,20 +211,25 @@ class StudyResults:
         return {(e["id"], e["step"]): e["time"] for e in self.journal.events if e["event"] == "opened"}
 
     def pages(self) -> list[Row]:
-        """Return a row for each completed step of a participant: a page, a questionnaire or a condition."""
+        """Return a row for each step of a participant that was completed or left: a page, a form or a condition."""
         opened, study = self._opened(), self.journal.study
         rows: list[Row] = []
         retries = Counter((e["id"], e["step"]) for e in self.journal.events if e["event"] == "retried")
         for event in self.journal.events:
             person = self.journal.people.get(event.get("id", ""))
-            if event["event"] not in ("passed", "answered") or person is None:
+            if event["event"] not in ("passed", "answered", "ended") or person is None:
                 continue
-            step, started = self.journal.steps_of(person)[event["step"]], opened.get((person.id, event["step"]))
+            started = opened.get((person.id, event["step"]))
+            if event["event"] == "ended" and (event["how"] == "done" or started is None):
+                continue
+            step = self.journal.steps_of(person)[event["step"]]
             page = study.blocks[step.block].page
             facts: Row = {"kind": step.kind, "name": page[0] if page and step.kind == "page" else step.form or None}
-            facts |= {"condition": step.condition or None, "place": step.place if step.condition else None}
+            facts |= {"condition": step.condition or None, **self._levels([step.condition])}
+            facts["place"] = step.place if step.condition else None
             facts |= {"started": _iso(started), "answered": _iso(event["time"])}
             facts["seconds"] = None if started is None else round(event["time"] - started, 3)
+            facts["completed"] = int(event["event"] != "ended")
             facts["retries"] = retries[person.id, event["step"]]
             facts |= {name: event.get(name) for name in ("window", "focus_losses")}
             rows.append({"id": person.id, "group": person.group, "step": event["step"], **facts})
@@ -224,7 +251,8 @@ class StudyResults:
                 if key not in rounds or "state" not in line:
                     continue
                 name, record, person = rounds[key]
-                facts: Row = {"id": person.id, "condition": name, "task": record.task, "episode": record.episode}
+                facts: Row = {"id": person.id, "condition": name, **self._levels([name])}
+                facts |= {"task": record.task, "episode": record.episode}
                 facts |= {"agent": line["agent"], "timestep": line["timestep"] + 1, "answered": _iso(line["time"])}
                 rows.append(facts | {name: line.get(name) for name in ("state", "options", "choice", "seconds")})
         return rows
@@ -251,6 +279,7 @@ class StudyResults:
             "id": participant.id,
             "group": group,
             "condition": condition,
+            **self._levels([condition]),
             "place": place,
             "agent": agent,
             "game": record.env_id,
@@ -273,11 +302,32 @@ class StudyResults:
             "partner_waits": participant.partner_waits,
         }
 
+    def tidy(self, answers: Sequence[Row]) -> list[Row]:
+        """Return a row for each person in each episode, with columns of participants and of answers.
+
+        Args:
+            answers: Rows of ``answers`` that are to have columns.
+        """
+        people: dict[Cell, Row] = {
+            row["id"]: {name: row[name] for name in OF_PARTICIPANTS} for row in self.participants() if row["id"]
+        }
+        given: dict[tuple[Cell, Cell], Row] = {}
+        for row in answers:
+            column = answer_column(str(row["form"]), str(row["item"]))
+            given.setdefault((row["id"], row["condition"] or None), {})[column] = row["value"]
+        columns = dict.fromkeys(column for values in given.values() for column in values)
+        rows: list[Row] = []
+        for row in self.episodes():
+            own = given.get((row["id"], None), {}) | given.get((row["id"], row["condition"]), {})
+            rows.append({**row, **people.get(row["id"], {}), **columns, **own})
+        return rows
+
     def messages(self) -> list[Row]:
         """Return a row for each message."""
         return [
             {
                 "condition": condition,
+                **self._levels([condition]),
                 "task": record.task,
                 "episode": record.episode,
                 "timestep": t,
@@ -294,24 +344,50 @@ class StudyResults:
     def codebook(self) -> list[Row]:
         """Return a row for each column of the tables, each question, each condition, and each way to end."""
         study = self.journal.study
-        rows: list[Row] = [{"table": t, "name": n, "meaning": m, "values": v} for t, n, m, v in COLUMNS]
+        rows = [_column_row(*column) for column in COLUMNS]
+        rows += [
+            _described("participants", seconds_of(n), "number", f"Time on step {n - 1}, see pages.", unit="s")
+            for n in range(1, most_steps(study) + 1)
+        ]
+        rows += [
+            _described(table, factor, "text", f"Factor of the conditions: {factor}.", " | ".join(levels))
+            for factor, levels in study.factors.items()
+            for table, columns in COLUMNS_OF.items()
+            if {"condition", "conditions"} & set(columns)
+        ]
         games = {record.env_id for records in self.records.values() for record in records}
         for env_id in sorted(games):
             rows += [
-                {"table": "episodes", "name": metric.name, "meaning": metric.meaning, "values": metric.unit}
+                _described("episodes", metric.name, "number", metric.meaning, unit=metric.unit)
                 for metric in metrics_of(env_id).values()
                 if metric.name not in ("success", "steps")
             ]
         for form in study.forms.values():
-            rows += [
-                {"table": "answers", "name": f"{form.name}.{item.name}", "meaning": item.ask, "values": item.meaning()}
-                for item in form.items
-            ]
+            for item in form.items:
+                kind = "text" if item.kind in ("choice", "many", "text") else "integer"
+                names = (("answers", f"{form.name}.{item.name}"), ("tidy", answer_column(form.name, item.name)))
+                rows += [_described(table, name, kind, item.ask, item.meaning()) for table, name in names]
         rows += [_condition_row(condition) for condition in study.conditions.values()]
-        rows += [
-            {"table": "participants", "name": f"end={end}", "meaning": text, "values": ""} for end, text in ENDS.items()
+        rows += [_described("participants", f"end={end}", "text", text) for end, text in (ENDS | REFUSALS).items()]
+        own = [
+            row for row in rows if row["table"] == "participants" and row["name"] in ("id", "group", *OF_PARTICIPANTS)
         ]
+        own += [row for row in rows if row["table"] == "episodes" and "=" not in str(row["name"])]
+        rows += [{**row, "table": "tidy"} for row in own]
         return list({(row["table"], row["name"]): row for row in rows}.values())
+
+
+def most_steps(study: Study) -> int:
+    """Return the largest number of steps of a participant."""
+    return max(len(study.steps(row)) for row in range(study.period))
+
+
+def columns_of(table: str, study: Study) -> list[str]:
+    """Return the columns of a table of a study; episodes have the metrics of their games as further columns."""
+    columns = list(COLUMNS_OF[table])
+    place = next((columns.index(name) + 1 for name in ("conditions", "condition") if name in columns), None)
+    columns[place:place] = study.factors if place is not None else ()
+    return columns + [seconds_of(n) for n in range(1, most_steps(study) + 1)] * (table == "participants")
 
 
 def _iso(seconds: float | None) -> str | None:
@@ -322,7 +398,16 @@ def _condition_row(condition: Condition) -> Row:
     match = condition.matches[0]
     options = json.dumps(match.env_kwargs, sort_keys=True)
     values = f"{match.env_id} {options}; team {' '.join(match.team)}; episodes {condition.episodes}"
-    return {"table": "episodes", "name": f"condition={condition.name}", "meaning": condition.label, "values": values}
+    return _described("episodes", f"condition={condition.name}", "text", condition.label, values)
+
+
+def _described(table: str, name: str, kind: str, meaning: str, values: str = "", unit: str = "") -> Row:
+    return {"table": table, "name": name, "type": kind, "unit": unit, "values": values, "meaning": meaning}
+
+
+def _column_row(table: str, name: str, meaning: str, values: str) -> Row:
+    unit, values = (values, "") if values in UNITS else ("", values)
+    return _described(table, name, type_of(name), meaning, values, unit)
 
 
 LEFT_OUT = ("joined", "number", "started", "answered")  # of anonymous exports
@@ -345,7 +430,7 @@ def export(folder: Path, out: Path, options: ExportOptions) -> list[str]:
     written = []
     for name, rows in tables.items():
         written.append(f"{name}.{options.form}")
-        write_atomic(out / written[-1], _as_text(name, rows, options).encode())
+        write_atomic(out / written[-1], _as_text(name, rows, options, results.journal.study).encode())
     for name, records in _exported_records(results, folder, options):
         lines = b"".join(dump_line(_clean(record, rename, options)) for record in records)
         written.append(f"{RECORDS_FOLDER}/{name}.jsonl")
@@ -366,7 +451,8 @@ def _tables(
     if options.panel_ids:
         names = [name for name in (study.panel_id, *study.keep) if name]
         people = [
-            row | {name: results.journal.people[str(row["id"])].kept.get(name) for name in names} for row in people
+            row | {name: results.journal.people[str(row["id"])].kept.get(name) if row["id"] else None for name in names}
+            for row in people
         ]
     answers = results.answers()
     if options.cut_text:
@@ -375,22 +461,27 @@ def _tables(
         answers = [row for row in answers if (row["form"], row["item"]) in closed]
     left_out = LEFT_OUT if options.anonymous else ()
     tables = {"participants": people, "answers": answers, "pages": results.pages(), "episodes": results.episodes()}
-    for name, rows in (tables | {"decisions": results.decisions()}).items():
+    tables |= {"decisions": results.decisions(), "tidy": results.tidy(answers)}
+    for name, rows in tables.items():
         yield (
             name,
-            [{k: rename(str(v)) if k == "id" else v for k, v in row.items() if k not in left_out} for row in rows],
+            [
+                {k: rename(str(v)) if k == "id" and v else v for k, v in row.items() if k not in left_out}
+                for row in rows
+            ],
         )
     if not options.cut_text:
         yield "messages", results.messages()
     yield "codebook", results.codebook()
 
 
-def _as_text(name: str, rows: Sequence[Row], options: ExportOptions) -> str:
+def _as_text(name: str, rows: Sequence[Row], options: ExportOptions, study: Study) -> str:
     """Return a table as text; without rows it is the header, so that readers find the columns."""
     if options.form == "csv":
         table: ResultTable = table_of_mappings(rows)
         left_out = LEFT_OUT if options.anonymous else ()
-        return table.csv() if rows else ",".join(column for column in COLUMNS_OF[name] if column not in left_out) + "\n"
+        columns = [column for column in columns_of(name, study) if column not in left_out]
+        return table.csv() if rows else ",".join(columns) + "\n"
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 

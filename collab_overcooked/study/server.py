@@ -80,9 +80,10 @@ class StudyPages:
 
     def __init__(self, host: StudyHost) -> None:
         self.host, self.journal, self.study = host, host.journal, host.study
-        places = self.study.per_network
+        places = self._places()
         self._answers = NetworkRates(ANSWERS_A_SECOND, max(MAX_ANSWERS, places), host)
         self._joins = NetworkRates(places / 3600, places, host)
+        self._refused = NetworkRates(ANSWERS_A_SECOND, MAX_ANSWERS, host)  # of refusals that are counted
         self._drafts: dict[str, AnswerDraft] = {}  # last submissions that were not accepted
         name = hashlib.sha256(self.study.name.encode("utf-8", "replace")).hexdigest()
         self._cookie = f"study-{name[:12]}"  # several studies may run under one host name
@@ -93,10 +94,7 @@ class StudyPages:
         known = self._known(request, kept)
         if known is not None:
             return _redirect(f"/study/{known.token}")
-        refusal = self._refusal(kept)
-        if refusal:
-            return self._message(refusal, 403)
-        return _page(pages.consent_page(self.study, kept))
+        return self._refusal(request, kept) or _page(pages.consent_page(self.study, kept))
 
     async def consent(self, request: Request) -> Response:
         """Add a participant, or count a refusal."""
@@ -104,7 +102,7 @@ class StudyPages:
         if fields is None:
             return self._message(self.study.texts["error"], 413)
         if not self._answers.allow(request):  # else a stranger could fill the disk
-            return self._message(self.study.texts["too_many"], 429)
+            return _page(pages.end_page(self.study, self.study.ends["too_many"], {}), 429)
         kept = self._kept({name: values[0] for name, values in fields.items()})
         if fields.get("agree") != ["yes"]:
             self.journal.decline()
@@ -113,11 +111,15 @@ class StudyPages:
             return _page(pages.consent_page(self.study, kept, self.study.texts["tick"]))
         person = self._known(request, kept)
         if person is None:
-            refusal = self._refusal(kept) or self._repetition(kept)
-            if refusal:
-                return self._message(refusal, 403)
+            refusal = self._refusal(request, kept)
+            if refusal is not None:
+                return refusal
+            if self._repeats(kept):
+                return self._refuse(request, "again", kept, 403)
+            if self._joins.burst != self._places():  # it was raised
+                self._joins = NetworkRates(self._places() / 3600, self._places(), self.host)
             if not self._joins.allow(request):  # else a stranger could fill the study
-                return self._message(self.study.texts["too_many"], 429)
+                return self._refuse(request, "too_many", kept, 429)
             person = self.journal.join(kept)
             self.host.note_activity(person)
         response = _redirect(f"/study/{person.token}")
@@ -149,19 +151,30 @@ class StudyPages:
         is_same = person is not None and name and kept.get(name, person.kept.get(name)) == person.kept.get(name)
         return person if is_same else None
 
-    def _repetition(self, kept: Mapping[str, str]) -> str:
-        """Return the message for a panel id that has already finished the study; empty otherwise."""
-        before = self.journal.with_panel_id(kept[self.study.panel_id]) if self.study.panel_id else []
-        return self.study.texts["again"] if any(visit.end for visit in before) else ""
+    def _places(self) -> int:
+        return int(self.journal.limits["per_network"] or 0)
 
-    def _refusal(self, kept: Mapping[str, str]) -> str:
+    def _repeats(self, kept: Mapping[str, str]) -> bool:
+        """Return True for a panel id that has already finished the study."""
+        before = self.journal.with_panel_id(kept[self.study.panel_id]) if self.study.panel_id else []
+        return any(visit.end for visit in before)
+
+    def _refusal(self, request: Request, kept: Mapping[str, str]) -> Response | None:
         if self.study.panel_id and self.study.panel_id not in kept:
-            return fill(self.study.texts["missing_id"], name=self.study.panel_id)
+            return self._message(fill(self.study.texts["missing_id"], name=self.study.panel_id), 403)
         refusal = self.host.refusal()
-        return self.study.texts[refusal] if refusal else ""
+        return self._refuse(request, refusal, kept, 403) if refusal else None
+
+    def _refuse(self, request: Request, how: str, kept: Mapping[str, str], status: int) -> Response:
+        """Show the last page of a person who cannot take part, and count it."""
+        if self._refused.allow(request):  # else a stranger could fill the disk
+            self.journal.refuse(how)
+        return _page(pages.end_page(self.study, self.study.ends[how], kept), status)
 
     def _person(self, request: Request) -> Participant | None:
         person = self.journal.by_token(request.path_params["token"])
+        if person is not None and self.host.is_late(person):
+            self.host.stop(person, "late")
         if person is not None and not person.end:
             self.host.note_activity(person)
         return person
@@ -289,7 +302,7 @@ class StudyPages:
             return _redirect(f"/study/{person.token}")
         if request.method == "GET":
             return _page(pages.sure_page(self.study, "delete", f"/study/{person.token}"))
-        self.journal.forget(person.id)
+        await self.host.forget(person.id)
         end = replace(self.study.ends[person.end], text=self.study.texts["deleted"])
         return _page(pages.end_page(self.study, end, person.kept))
 
@@ -334,6 +347,7 @@ class NetworkRates:
     """
 
     def __init__(self, a_second: float, burst: int, host: StudyHost) -> None:
+        self.burst = burst
         self._make = lambda: Rate(lambda: host.now(), a_second, burst)
         self._rates = OrderedDict[str, Rate]()
 

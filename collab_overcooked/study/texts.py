@@ -57,10 +57,6 @@ PAGE_TEXTS: Mapping[str, str] = {
     "code": "Your completion code:",
     "back": "Go back to the panel",
     "end": "The end",
-    "full": "The study has all the participants that it needs. Thank you for your interest.",
-    "full_now": "All places of the study are currently taken. Please try again later; some may become free.",
-    "again": ("This id has already taken part. To see the last page again, open it in the browser that you used then."),
-    "too_many": "Too many people have just joined from your network. Please wait a minute and try again.",
     "unknown": "This link does not belong to any participant.",
     "missing_id": "The address lacks your id ({name}). Please use the link that the panel gave you.",
     "error": "Sorry",
@@ -76,9 +72,14 @@ END_TEXTS: Mapping[str, str] = {
     "partner_left": "Your partner has left the game, so the study ends here. Thank you for taking part.",
     "left": "You have left the study. Thank you for your time.",
     "stopped": "The study was ended by its organisers. Thank you for taking part.",
+    "late": "The time for this study is over, so it ends here. Thank you for taking part.",
     "failed": "Something went wrong on our side. You may close this page.",
+    "full": "The study has all the participants that it needs. Thank you for your interest.",
+    "full_now": "All places of the study are currently taken. Please try again later; some may become free.",
+    "again": "This id has already taken part. To see the last page again, open it in the browser that you used then.",
+    "too_many": "Too many people have just joined from your network. Please wait a minute and try again.",
 }
-"""Texts of the last page by how participation ended."""
+"""Texts of the last page by how participation ended, or why people cannot take part."""
 
 
 def default_texts(language: str) -> tuple[Mapping[str, str], Mapping[str, str]]:

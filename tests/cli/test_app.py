@@ -40,7 +40,7 @@ EVALUATE = ["evaluate", "collab-overcooked", "--out", "OUT"]
         ([*EVALUATE, *TEAM, "--gamma", "0"], "gamma must be"),
         ([*EVALUATE, *TEAM, "--workers", "0"], "workers must be"),
         ([*EVALUATE, *TEAM, "--workers", "0"], "workers must be"),
-        ([*EVALUATE, *TEAM, "--max-messages", "0"], "max_messages must be"),
+        ([*EVALUATE, *TEAM, "--max-messages", "1001"], "max_messages must be"),
         ([*EVALUATE, *TEAM, "--kitchen", "palace"], "unknown kitchen 'palace'"),
         ([*EVALUATE, *TEAM, "--kitchen", "absent.yaml"], "absent.yaml: No such file"),
         ([*EVALUATE, *TEAM, "--set", "knowlege=full"], "unknown option 'knowlege'; did you mean knowledge"),
@@ -177,7 +177,7 @@ def test_help_of_every_command_lists_import(text):
         ("evaluate rush --team all=llm:x --dry-run --local-threads 0", "local-threads must be a number above 0, not 0"),
         ("evaluate rush --team all=llm:x --dry-run --max-unusable -1", "max-unusable must be at least 0, not -1"),
         ("evaluate rush --team all=llm:x --dry-run --max-corrections 99999999999", "an integer from 0 to 1000"),
-        ("evaluate rush --team all=llm:x --dry-run --max-messages 99999999999", "an integer from 1 to 1000"),
+        ("evaluate rush --team all=llm:x --dry-run --max-messages 99999999999", "an integer from 0 to 1000"),
     ],
 )
 def test_values_are_checked_where_they_are_given(command: str, problem: str) -> None:

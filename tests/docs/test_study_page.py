@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from collab_overcooked.study.design import ENDS, KEYS, PARTICIPANTS
+from collab_overcooked.study.design import ENDS, KEYS, PARTICIPANTS, REFUSALS
 from collab_overcooked.study.reader import read_study
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "how_to" / "study.md"
@@ -41,5 +41,5 @@ def test_examples_are_read(example: dict[str, Any], tmp_path: Path) -> None:
 
 def test_every_key_is_described() -> None:
     keys = TEXT[TEXT.index("## The file") : TEXT.index("## Built-in studies")]
-    missing = [key for key in (*KEYS, *PARTICIPANTS, *ENDS) if not re.search(rf"\b{key}\b", keys)]
+    missing = [key for key in (*KEYS, *PARTICIPANTS, *ENDS, *REFUSALS) if not re.search(rf"\b{key}\b", keys)]
     assert missing == []

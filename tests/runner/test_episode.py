@@ -159,6 +159,14 @@ def test_conversations_end_after_the_last_turn(env, scripted):
     assert [m.agent for m in record.steps[0].messages] == [0, 1, 0, 1, 0]
 
 
+def test_without_messages_nobody_is_heard_and_plans_stay_private(env, scripted):
+    chef = scripted([Decision(plan="wait(2)", say="a"), "wait(1)"])
+    helper = scripted([Decision(plan="wait(1)", say="b"), "wait(1)"], [Message(1, "y", "")] * 9)
+    record = play(env, chef, helper, limits=Limits(max_messages=0))
+    assert not any(step.messages for step in record.steps)
+    assert not any(view.inbox or view.past_messages or view.announced[0] for view in helper.views)
+
+
 def test_the_last_plan_of_each_speaker_counts(env, scripted):
     chef = scripted([Decision(plan="wait(1)", say="a")], [Message(0, "c", "wait(2)")])
     helper = scripted(
@@ -255,7 +263,7 @@ def test_primitive_actions_are_played_too(scripted):
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"max_messages": 0}, "max_messages"),
+        ({"max_messages": -1}, "max_messages"),
         ({"max_corrections": -1}, "max_corrections"),
         ({"max_messages": True}, "max_messages"),
     ],

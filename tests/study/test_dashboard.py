@@ -5,16 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 from study.world import QUICK, changed, served
+from support.cli_runner import CliRunner
 
+from collab_overcooked.cli import app
 from collab_overcooked.study.dashboard import overview
-from collab_overcooked.study.journal import JOURNAL
+from collab_overcooked.study.journal import JOURNAL, REQUESTS, Journal, study_of
 from collab_overcooked.study.reader import read_study
+from collab_overcooked.study.results import ExportOptions, StudyResults, export
 
 
 def join(client: Any, name: str) -> Any:
@@ -65,15 +69,18 @@ def test_the_host_ends_extends_and_exports(client: Any, tmp_path: Path) -> None:
     one, other = join(client, "a"), join(client, "b")
     client.post(f"{address}/end", data={"id": one.id})
     assert one.end == "stopped" and "ended by its organisers" in client.get(f"/study/{one.token}").text
-    assert client.post(f"{address}/extend", data={"places": "3"}).json()["limit"] == 7
+    assert client.post(f"{address}/raise", data={"name": "limit", "value": "7"}).json()["limit"] == 7
     for what, fields in (
         ("end", {"id": "x"}),
         ("end", {}),
-        ("extend", {"places": "0"}),
-        ("extend", {"places": "-1"}),
-        ("extend", {"places": "9" * 30}),
-        ("extend", {"places": "00000000599999999999"}),
-        ("extend", {"places": "\u0665"}),
+        ("raise", {"name": "limit", "value": "7"}),
+        ("raise", {"name": "limit", "value": "-1"}),
+        ("raise", {"name": "limit", "value": "9" * 30}),
+        ("raise", {"name": "limit", "value": "999999"}),
+        ("raise", {"name": "limit", "value": "\u0668"}),
+        ("raise", {"name": "minutes", "value": "8"}),
+        ("raise", {"name": "seed", "value": "8"}),
+        ("forget", {"id": "x"}),
     ):
         assert client.post(f"{address}/{what}", data=fields).status_code == 400
     for name, ids in (("export", {one.id, other.id}), ("export?anonymous=yes", set())):
@@ -111,3 +118,58 @@ def test_who_waits_stands_in_pools(tmp_path: Path) -> None:
         assert overview(client.host)["waiting"] == [{"group": None, "here": 1, "needed": 2, "seconds": 10}]
         now[0] = 20.0
         assert overview(client.host)["waiting"] == [], "the page does not ask any more"
+
+
+def test_commands_reach_a_study_that_runs(client: Any, tmp_path: Path) -> None:
+    """The folder is locked by the server: it takes requests to raise limits and to forget, and deletes them."""
+    host, journal = client.host, client.host.journal
+    one, other = join(client, "panel-1"), join(client, "panel-2")
+    client.post(f"/study/{one.token}", data={"step": "0"})
+    client.post(f"/study/{one.token}", data={"step": "1", "age": "20"})
+    for command in (["raise", "limit=9"], ["raise", "per_network=30", "limit=12"], ["forget", "panel-1"]):
+        done = CliRunner().invoke(app, ["study", command[0], str(tmp_path), *command[1:]])
+        assert done.exit_code == 0 and "the running study" in done.output, done.output
+    assert ((tmp_path / REQUESTS).exists() and (tmp_path / REQUESTS).stat().st_mode & 0o077) == 0
+    for command, complaint in (
+        (["raise", "limit=2"], "limit must be above 4"),
+        (["raise", "limt=20"], "did you mean limit"),
+        (["raise", "limit"], "a limit must be a number, not ''"),
+        (["forget", "panel-3"], "unknown participant"),
+    ):
+        done = CliRunner().invoke(app, ["study", command[0], str(tmp_path), *command[1:]])
+        assert done.exit_code == 2 and complaint in " ".join(done.output.split()), done.output
+    client.portal.call(host.take_requests)
+    assert (journal.limit, journal.limits["per_network"]) == (12, 30)
+    assert list(journal.people) == [other.id] and client.get(f"/study/{one.token}").status_code == 404
+    everything = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert b"panel-1" not in everything and one.id.encode() not in everything and one.token.encode() not in everything
+
+
+def test_a_participant_who_plays_is_forgotten_everywhere(rehearsed: tuple[Path, Any], tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(rehearsed[0], folder)
+    with Journal.open(folder, study_of(folder)) as journal:
+        person = next(person for person in journal.people.values() if person.end == "left")
+        other = next(person for person in journal.people.values() if person.end == "done")
+    for name in (person.id, other.id):
+        before = b"".join(path.read_bytes() for path in folder.rglob("*.jsonl"))
+        assert before.count(name.encode()) > 3
+        done = CliRunner().invoke(app, ["study", "forget", str(folder), name])
+        assert done.exit_code == 0 and "identity and answers deleted" in done.output
+        after = b"".join(path.read_bytes() for path in folder.rglob("*.jsonl"))
+        assert name.encode() not in after
+    results = StudyResults.read(folder)
+    assert len(results.journal.people) == 4 == len(results.participants())
+    rows = results.episodes()
+    assert len(rows) == 8 and sum(str(row["id"]).startswith("x-") for row in rows) == 2
+    assert all(row["group"] is not None for row in rows), "groups hold the new ids, too"
+    export(folder, tmp_path / "out", ExportOptions(aborted=True))
+
+
+def test_the_host_raises_and_forgets_on_the_page(client: Any) -> None:
+    address = f"/study/host/{client.games.token}"
+    one = join(client, "a")
+    assert client.get(f"{address}/data").json()["limits"]["per_network"] == 20
+    raised = client.post(f"{address}/raise", data={"name": "per_network", "value": "21"}).json()
+    assert raised["limits"]["per_network"] == 21
+    assert client.post(f"{address}/forget", data={"id": one.id}).json()["people"] == []

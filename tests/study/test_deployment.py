@@ -143,8 +143,10 @@ def test_the_image_is_built_from_named_files_only(compose: Any) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="containers are stopped by a signal that Windows lacks")
 def test_the_command_of_the_container_starts_and_goes_on(compose: Any, tmp_path: Path) -> None:
     pytest.importorskip("uvicorn", reason="needs the extra play")
+    hosts = set[str]()
     for visit in range(2):
         with started(compose, tmp_path) as (port, entry):
+            hosts.add(next(line for line in entry.stdout or () if line.startswith("host:")).rpartition("/")[2].strip())
             check = [word.replace(":8000", f":{port}") for word in health_check()]
             assert subprocess.run([sys.executable, *check[1:]], timeout=PATIENCE).returncode == 0
             assert status(port, "/study?PROLIFIC_PID=a", SITE) == 200
@@ -156,6 +158,7 @@ def test_the_command_of_the_container_starts_and_goes_on(compose: Any, tmp_path:
                 created.close()
             assert status(port, token, SITE) == 200, "also after a new start"
         assert entry.returncode in (0, -signal.SIGTERM)
+    assert len(hosts) == 1, "the host's link survives"
     check = [word.replace(":8000", f":{port}") for word in health_check()]
     assert subprocess.run([sys.executable, *check[1:]], timeout=PATIENCE, stderr=subprocess.DEVNULL).returncode != 0
 

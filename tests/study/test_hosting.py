@@ -93,7 +93,7 @@ def test_drop_outs_free_their_places(client: Any) -> None:
         host.end(person, "done")
     page = client.get("/study?PID=x")
     assert page.status_code == 403 and "all the participants" in page.text
-    host.journal.extend(2)
+    host.journal.raise_limit("limit", 6)
     assert client.get("/study?PID=x").status_code == 200
 
 
@@ -167,13 +167,18 @@ def test_the_waiting_room_counts_who_looks_at_it(tmp_path: Path) -> None:
         assert len(client.host.journal.groups) == 1
 
 
-def test_people_who_miss_each_other_are_told(study: Study, tmp_path: Path) -> None:
+def test_people_who_miss_each_other_are_told(tmp_path: Path) -> None:
     """Nobody else comes: the waiting room closes after its time; in a group whose member left it closes at once."""
     from collab_overcooked.play.host import Host
     from collab_overcooked.study.hosting import StudyHost
 
     now = [0.0]
-    pair = replace(study, group=2, wait=60.0, blocks=study.blocks[2:])
+    content = changed("participants", to={"id": "PID", "group": 2, "wait": 60})
+    for condition in content["conditions"].values():
+        condition["team"] = ["all=person"]
+    content["blocks"] = content["blocks"][2:]
+    del content["forms"]["before"], content["finish"]
+    pair = read_study(content)
     with Journal.open(tmp_path, pair) as journal:
         host = StudyHost(journal, Host(), now=lambda: now[0])
         one, other, late = (journal.join({"PID": name}) for name in "abc")
@@ -185,3 +190,89 @@ def test_people_who_miss_each_other_are_told(study: Study, tmp_path: Path) -> No
         host.end(late, "left")
         assert host.news(other).go and other.end == "partner_left"
         host.close()
+
+
+def test_quotas_close_cells_and_the_study(tmp_path: Path) -> None:
+    """Three complete the one condition and one the other; who leaves makes room, and the quota can be raised."""
+    content = changed("blocks", to=[{"play": ["helped", "hindered"], "order": "between", "after": "liked"}])
+    del content["forms"]["before"]
+    content["participants"] |= {"quota": {"helped": 3, "hindered": 1}, "limit": 50, "margin": 0}
+    content["finish"]["full"] = {"code": "FULL-{id}", "url": "https://example.org/full"}
+    with served(read_study(content), tmp_path) as client:
+        host, journal = client.host, client.host.journal
+
+        def join(n: int) -> Any:
+            client.cookies.clear()
+            return client.post("/study/consent", data={"PID": f"p{n}", "agree": "yes"})
+
+        for n in range(4):
+            assert join(n).status_code == 200
+            host.match(list(journal.people.values())[-1])
+        given = Counter(journal.conditions_of(person)[0] for person in journal.people.values())
+        assert given == {"helped": 3, "hindered": 1}
+        assert join(4).status_code == 403 and host.refusal() == "full_now"
+        first, *others = journal.people.values()
+        host.end(first, "left")
+        assert join(5).status_code == 200
+        last = list(journal.people.values())[-1]
+        host.match(last)
+        assert journal.conditions_of(last) == journal.conditions_of(first), "the place that became free"
+        for person in (*others, last):
+            host.end(person, "done")
+        page = join(6)
+        assert page.status_code == 403 and "FULL-p6" in page.text and "https://example.org/full" in page.text
+        journal.raise_limit("quota.hindered", 2)
+        assert join(7).status_code == 200
+        host.match(list(journal.people.values())[-1])
+        cells = {cell["condition"]: cell for cell in host.cells()}
+        assert (cells["hindered"]["under_way"], cells["hindered"]["quota"], cells["helped"]["completed"]) == (1, 2, 3)
+        assert journal.refused == {"full_now": 1, "full": 1}
+        with pytest.raises(ValueError, match=r"quota.hindered must be above 2"):
+            journal.raise_limit("quota.hindered", 2)
+        with pytest.raises(ValueError, match="did you mean margin"):
+            journal.raise_limit("margins", 2)
+    with Journal.open(tmp_path, read_study(content)) as again:
+        assert again.limits["quota.hindered"] == 2 and again.refused == {"full_now": 1, "full": 1}
+
+
+def test_every_refusal_has_a_page_with_its_code(tmp_path: Path) -> None:
+    content = changed("participants", to=QUICK["participants"] | {"per_network": 1})
+    content["finish"] |= {how: {"code": f"CODE-{how}"} for how in ("too_many", "again", "full_now")}
+    with served(read_study(content), tmp_path) as client:
+
+        def join(name: str) -> str:
+            client.cookies.clear()
+            return str(client.post("/study/consent", data={"PID": name, "agree": "yes"}).text)
+
+        join("a")
+        assert "CODE-too_many" in join("b")
+        client.host.journal.raise_limit("per_network", 9)
+        assert "CODE-" not in join("b")
+        client.host.end(next(iter(client.host.journal.people.values())), "left")
+        assert "CODE-again" in join("a")
+        for name in "cdef":
+            page = join(name)
+        assert "CODE-" not in page and "CODE-full_now" in join("g")
+        assert client.host.journal.refused == {"too_many": 1, "again": 1, "full_now": 1}
+
+
+def test_the_time_for_the_whole_study_is_limited(tmp_path: Path) -> None:
+    content = changed("participants", to=QUICK["participants"] | {"minutes": 30})
+    content["finish"]["late"] = {"code": "LATE"}
+    with served(read_study(content), tmp_path) as client:
+        journal, clock = client.host.journal, [100.0]
+        journal.clock = lambda: clock[0]
+        client.post("/study/consent", data={"PID": "a", "agree": "yes"})
+        client.cookies.clear()
+        client.post("/study/consent", data={"PID": "b", "agree": "yes"})
+        one, other = journal.people.values()
+        clock[0] += 30 * 60 - 1
+        assert "Read this" in client.get(f"/study/{one.token}").text
+        journal.raise_limit("minutes", 31)
+        clock[0] += 1
+        assert "Read this" in client.get(f"/study/{one.token}").text
+        clock[0] += 60
+        assert "LATE" in client.get(f"/study/{one.token}").text and one.end == "late"
+        assert not other.end
+        client.host.end_waits()
+        assert other.end == "late", "without any page"

@@ -119,7 +119,7 @@ def test_what_cannot_work_is_refused(path: tuple[Any, ...], value: Any, complain
             ("conditions", "helped", "limits"),
             {"max_messages": -1},
             "max_messages: -1",
-            "an integer from 1 to 1000, not -1",
+            "an integer from 0 to 1000, not -1",
         ),
         (("conditions", "helped", "limits"), {"max_message": 1}, "max_message: 1", "did you mean max_messages?"),
         (("conditions", "helped", "team"), ["agent_0=person"], "team:", "no policy for agent_1"),
@@ -157,3 +157,10 @@ def test_a_study_teaches_participants_nothing_unless_it_says_so() -> None:
     for play, expected in (({}, False), ({"replay": True}, True)):
         study = read_study(QUICK | {"play": play})
         assert {c.settings.replay for c in study.conditions.values()} == {expected}
+
+
+def test_texts_of_refusals_are_read_where_version_1_0_0_wrote_them() -> None:
+    study = read_study(QUICK | {"words": {"full": "Come back in May."}})
+    assert study.ends["full"].text == "Come back in May."
+    both = QUICK | {"words": {"full": "Come back in May."}, "finish": {"full": {"text": "We have enough."}}}
+    assert read_study(both).ends["full"].text == "We have enough."

@@ -93,17 +93,21 @@ def test_the_examples_of_the_docs_are_short_and_run(path: Path, tmp_path: Path) 
     pytest.importorskip("uvicorn", reason="needs the extra play")
     assert len(path.read_text("utf-8").splitlines()) <= 20
     study = read_study(path)
-    result = rehearse(study, 2, tmp_path / "out")
+    result = rehearse(study, 2 * study.group, tmp_path / "out")
     assert not result.errors and set(result.ends) <= {"done", "inattentive"}
     results = StudyResults.read(tmp_path / "out")
     played = {name: len(records) for name, records in results.records.items()}
-    assert sum(played.values()) == result.episodes == (2 if path.stem == "between" else 2 * len(study.conditions))
-    if path.stem == "between":
-        assert set(played.values()) == {1}, "each of two people plays another condition"
+    expected = {
+        "between": {"helper": 1, "stranger": 1},  # each of two people plays another condition
+        "factorial": {"person_on": 1, "person_off": 1, "program_on": 2, "program_off": 2},  # two pairs
+    }
+    assert played == expected.get(path.stem, dict.fromkeys(study.conditions, 2)) and result.episodes == sum(
+        played.values()
+    )
 
 
 def test_there_is_an_example_of_each_pattern() -> None:
-    assert [path.stem for path in EXAMPLES] == ["between", "three_partners", "within"]
+    assert [path.stem for path in EXAMPLES] == ["between", "factorial", "three_partners", "within"]
 
 
 def test_models_that_search_are_replaced_by_a_program_that_searches() -> None:

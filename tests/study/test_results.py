@@ -169,10 +169,14 @@ def test_every_column_of_an_export_is_in_its_codebook(rehearsed: tuple[Path, Any
     done = CliRunner().invoke(app, ["study", "export", str(rehearsed[0]), "--out", str(tmp_path)])
     assert done.exit_code == 0, done.output
     with (tmp_path / "codebook.csv").open() as file:
-        known = {row["name"] for row in csv.DictReader(file)}
-    for name in ("participants", "answers", "pages", "episodes", "decisions"):
+        book = list(csv.DictReader(file))
+    assert {row["type"] for row in book} == {"text", "integer", "number", "time"} and all(
+        row["meaning"] for row in book
+    )
+    for name in ("participants", "answers", "pages", "episodes", "decisions", "tidy"):
         with (tmp_path / f"{name}.csv").open() as file:
             rows = list(csv.DictReader(file))
+        known = {row["name"] for row in book if name != "tidy" or row["table"] == name}
         assert rows and set(rows[0]) <= known, set(rows[0]) - known
     with (tmp_path / "episodes.csv").open() as file:
         assert Counter(row["place"] for row in csv.DictReader(file)) == {"0": 4, "1": 4}
@@ -203,7 +207,11 @@ def test_times_of_rounds_pages_and_answers_follow_each_other(tables: dict[str, l
     for row in tables["pages"]:
         between = time_of(row["answered"]) - time_of(row["started"])
         assert float(row["seconds"]) == pytest.approx(between.total_seconds(), abs=0.0015)
-    played = {(row["id"], row["condition"]): row for row in tables["pages"] if row["kind"] == "play"}
+    played = {
+        (row["id"], row["condition"]): row
+        for row in tables["pages"]
+        if row["kind"] == "play" and row["completed"] == "1"
+    }
     assert len(played) == len(tables["episodes"]) == 8
     for row in tables["episodes"]:
         page = played[row["id"], row["condition"]]
@@ -228,7 +236,7 @@ def test_anonymous_tables_and_records_have_no_times_of_day(rehearsed: tuple[Path
     done = CliRunner().invoke(app, ["study", "export", str(rehearsed[0]), "--out", str(tmp_path), "--anonymous"])
     assert done.exit_code == 0, done.output
     files = [path for path in tmp_path.rglob("*") if path.is_file() and path.name != "codebook.csv"]
-    assert len(files) == 8 and not [
+    assert len(files) == 9 and not [
         path for path in files if re.search(r"T\d\d:\d\d|started|session", path.read_text())
     ]
 
@@ -269,3 +277,44 @@ def test_tables_without_rows_have_their_columns(study: Study, rehearsed: tuple[P
     for table, empty in columns["empty"].items():
         full = columns["full"][table]
         assert empty == (full if table != "episodes" else [name for name in full if name in empty]), table
+
+
+def test_the_tidy_table_is_read_as_it_is(rehearsed: tuple[Path, Any], tmp_path: Path) -> None:
+    """One row for each episode and participant, with answers and types that the codebook states."""
+    pandas = pytest.importorskip("pandas", reason="the extra 'dev' is not installed")
+    export(rehearsed[0], tmp_path, ExportOptions())
+    tidy = pandas.read_csv(tmp_path / "tidy.csv")
+    assert len(tidy) == 8 and not tidy.duplicated(["id", "condition", "task", "episode"]).any()
+    assert set(tidy.groupby("condition").size()) == {4} and (tidy["end"] == "done").all()
+    assert (
+        tidy["answer_liked_fun"].between(1, 5).all() and tidy.groupby("id")["answer_before_age"].nunique().eq(1).all()
+    )
+    book = pandas.read_csv(tmp_path / "codebook.csv").query("table == 'tidy'").set_index("name")
+    for name in tidy.columns:
+        if tidy[name].notna().any():
+            is_text = book.loc[name, "type"] in ("text", "time")
+            assert pandas.api.types.is_numeric_dtype(tidy[name]) != is_text, name
+
+
+def test_people_who_decline_are_refused_or_leave_have_rows(study: Study, tmp_path: Path) -> None:
+    clock = [1000.0]
+    with Journal.open(tmp_path / "run", study) as journal:
+        journal.clock = lambda: clock[0]
+        journal.decline()
+        journal.refuse("full_now")
+        person = journal.join({"PID": "p"})
+        journal.form_group([person.id], 0)
+        journal.opened(person)
+        clock[0] += 12.5
+        journal.passed(person)
+        journal.opened(person)
+        clock[0] += 30
+        journal.end(person, "left")
+    export(tmp_path / "run", tmp_path / "out", ExportOptions(anonymous=True, panel_ids=False))
+    with (tmp_path / "out" / "participants.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["end"], bool(row["id"])) for row in rows] == [("left", True), ("declined", False), ("full_now", False)]
+    assert rows[0]["conditions"] == "helped; hindered"
+    assert [rows[0][f"seconds_{n}"] for n in range(1, 7)] == ["12.5", "30.0", "", "", "", ""]
+    with (tmp_path / "out" / "pages.csv").open() as file:
+        assert [(row["name"], row["completed"]) for row in csv.DictReader(file)] == [("How", "1"), ("before", "0")]

@@ -98,3 +98,13 @@ def served(study: Study, folder: Path) -> Any:
                 yield result
             finally:
                 host.close()
+
+
+def factorial(**block: Any) -> dict[str, Any]:
+    """Return a study of two factors, a partner and talk, without a page."""
+    content = {key: copy.deepcopy(value) for key, value in QUICK.items() if key != "conditions"}
+    content["factors"] = {"partner": ["mate", "random"], "talk": [True, False]}  # as YAML reads on and off
+    content["cell"] = {**copy.deepcopy(QUICK["conditions"]["helped"]), "team": ["agent_0=person", "all={partner}"]}
+    content["blocks"] = [{"play": "cells", "after": "liked", **block}]
+    del content["forms"]["before"]
+    return content

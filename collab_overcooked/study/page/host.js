@@ -36,16 +36,25 @@ function row(cells) {
   );
 }
 
-function endButton(person) {
-  if (person.end) return "";
-  const button = make("button", "End");
-  button.className = "second small";
-  button.setAttribute("aria-label", `End taking part for ${person.id}`);
-  button.onclick = () => {
-    if (window.confirm(`End taking part for ${person.id}? A game that ${person.id} plays ends for all who play it.`))
-      act("end", { id: person.id });
+function button(label, what, person, question) {
+  const made = make("button", label);
+  made.className = "second small";
+  made.setAttribute("aria-label", `${label} ${person.id}`);
+  made.onclick = () => {
+    if (window.confirm(question)) act(what, { id: person.id });
   };
-  return button;
+  return made;
+}
+
+function buttons(person) {
+  const end = `End taking part for ${person.id}? A game that ${person.id} plays ends for all who play it.`;
+  const forget = `Delete the identity and the answers of ${person.id} for good? Taking part ends.`;
+  return make(
+    "span",
+    "",
+    ...(person.end ? [] : [button("End", "end", person, end), " "]),
+    button("Forget", "forget", person, forget),
+  );
 }
 
 async function act(what, fields) {
@@ -70,6 +79,11 @@ function show(study) {
     "Idle, place released": study.idle,
     Ended: ends || "none",
     Declined: study.declined,
+    Refused:
+      Object.entries(study.refused)
+        .map(([why, count]) => `${count} ${why.replace("_", " ")}`)
+        .join(", ") || "none",
+    "Personal data are kept until": study.retention || "no date in the study file",
     "Failed attention checks": study.failed_checks,
     "New participants": study.open ? "can join" : "cannot join now",
   };
@@ -79,7 +93,7 @@ function show(study) {
   const heads = [
     "Participant",
     "Group",
-    "Condition",
+    "Conditions",
     "Step",
     "At",
     "Connection",
@@ -95,14 +109,14 @@ function show(study) {
       row([
         own.id,
         own.group,
-        own.condition,
+        own.conditions.join(", ") || own.condition,
         `${own.step} of ${own.steps}`,
         own.doing,
         CONNECTIONS[own.connection] ?? "",
         own.minutes,
         own.failed_checks || "",
         own.end.replace("_", " "),
-        endButton(own),
+        buttons(own),
       ]),
     ),
   );
@@ -113,6 +127,17 @@ function show(study) {
     ),
   );
   $("waiting").replaceChildren(...(pools.length ? pools : [make("li", "No participants are waiting.")]));
+  fill(
+    $("cells"),
+    ["Condition", "Allocated", "Under way", "Completed", "Quota"],
+    study.cells.map((own) => row([own.condition, own.allocated, own.under_way, own.completed, own.quota ?? "none"])),
+  );
+  const chosen = $("limit").value;
+  $("limit").replaceChildren(
+    ...Object.entries(study.limits).map(([name, value]) =>
+      Object.assign(make("option", `${name} (now ${value})`), { value: name, selected: name === chosen }),
+    ),
+  );
   $("medians").hidden = !study.medians.length;
   fill(
     $("medians"),
@@ -136,9 +161,9 @@ async function refresh() {
   }
 }
 
-$("extend").onsubmit = (event) => {
+$("raise").onsubmit = (event) => {
   event.preventDefault();
-  act("extend", { places: $("places").value });
+  act("raise", { name: $("limit").value, value: $("value").value });
 };
 $("export").href = `${address}/export`;
 $("anonymous").href = `${address}/export?anonymous=yes`;

@@ -1,0 +1,251 @@
+"""Tests of factors and their interactions, within and between units, and their power by simulation.
+
+Requires the extra ``stats``: all fits and tests are those of statsmodels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from collab_overcooked.metrics.hypothesis_tests import f_effect
+from collab_overcooked.metrics.intervals import Estimate
+
+Cell = tuple[str, ...]
+"""Level of each factor, in the order of the factors."""
+Term = tuple[str, ...]
+"""Factors of a main effect or of an interaction."""
+MISSING = "factorial tests need the extra stats: pip install 'collab-overcooked[stats]'"
+MAX_UNITS = 2000  # per cell
+
+
+@dataclass(frozen=True, slots=True)
+class TermTest:
+    """The F test of a main effect or of an interaction."""
+
+    term: Term  # Its factors
+    f: float  # Statistic
+    df: float  # Degrees of freedom of the term
+    error_df: float  # Degrees of freedom of the error
+    p: float
+    effect: Estimate | None = None  # Partial η² with the 95 % interval of the noncentral F distribution
+
+
+@dataclass(frozen=True, slots=True)
+class PowerPoint:
+    """Power of a test at a sample size."""
+
+    units: int  # Number of units in each cell between units
+    power: float  # Share of significant simulations
+
+
+class FactorialDesign:
+    """Values of units, for example of participants, in the cells of factors.
+
+    A factor of which a unit has several levels varies within units; units that lack one of its cells are left out.
+
+    Args:
+        factors: Levels by factor.
+        values: Value of each unit in each cell that it was in.
+
+    Attributes:
+        within: Factors that vary within units.
+        between: Factors that vary between units.
+        cells: Cells between units, levels of ``between``.
+        tables: By cell between units, the values of its units: a row for each unit, a column for each cell within.
+
+    Raises:
+        ValueError: The extra ``stats`` is not installed, or a cell has fewer than two units.
+    """
+
+    def __init__(self, factors: Mapping[str, Sequence[str]], values: Mapping[Hashable, Mapping[Cell, float]]) -> None:
+        self.factors = {name: tuple(levels) for name, levels in factors.items()}
+        place = {name: k for k, name in enumerate(self.factors)}
+        varies = {name for name, k in place.items() if any(len({c[k] for c in own}) > 1 for own in values.values())}
+        self.within = tuple(name for name in self.factors if name in varies)
+        self.between = tuple(name for name in self.factors if name not in varies)
+        inside = list(product(*(self.factors[name] for name in self.within)))
+        self.cells = list(product(*(self.factors[name] for name in self.between)))
+        rows: dict[Cell, list[list[float]]] = {cell: [] for cell in self.cells}
+        for own in values.values():
+            ordered = {tuple(cell[place[name]] for name in self.within): value for cell, value in own.items()}
+            if len(ordered) == len(inside):
+                cell = next(iter(own))
+                rows[tuple(cell[place[name]] for name in self.between)].append([ordered[part] for part in inside])
+        few = [" ".join(cell) or "all" for cell, found in rows.items() if len(found) < 2]
+        if few:
+            raise ValueError(f"fewer than two complete units in: {', '.join(few)}")
+        self.tables = {cell: np.array(found) for cell, found in rows.items()}
+
+    @property
+    def terms(self) -> list[Term]:
+        """All main effects and interactions."""
+        return [term for k in range(1, len(self.factors) + 1) for term in combinations(self.factors, k)]
+
+    def tests(self) -> list[TermTest]:
+        """Return the tests of all terms that can be tested, with effect sizes; see ``test``."""
+        return [_with_effect(one) for term in self.terms if (one := self.test(term, self.tables)) is not None]
+
+    def test(self, term: Term, tables: Mapping[Cell, NDArray[np.float64]]) -> TermTest | None:
+        """Return the test of one term.
+
+        Contrasts within units become scores of units, whose linear model of the factors between units has the test.
+        A contrast with more than one degree of freedom is tested by the analysis of variance for repeated measures,
+        if no factor varies between units.
+
+        Args:
+            term: Its factors.
+            tables: Values as in ``tables``.
+
+        Returns:
+            The test; None if the values do not vary, or if there is none of this form.
+        """
+        inside = [name for name in self.within if name in term]
+        if any(len(self.factors[name]) > 2 for name in inside):
+            return None if self.between else self._repeated(term, next(iter(tables.values())))
+        weights = (self._weights(name, name in term) for name in self.within)
+        contrast: NDArray[Any] = reduce(lambda whole, part: np.kron(whole, part), weights, np.ones(1))
+        scores = np.concatenate([tables[cell] @ contrast for cell in self.cells])
+        if np.ptp(scores) == 0:
+            return None
+        outside = [name for name in self.between if name in term]
+        counts = [len(tables[cell]) for cell in self.cells]
+        columns, blocks = [], list[bool]()
+        for k in range(len(self.between) + 1):
+            for chosen in combinations(self.between, k):
+                block = self._coded(chosen)
+                columns.append(block)
+                blocks += [list(chosen) == outside] * block.shape[1]
+        design = np.repeat(np.concatenate(columns, axis=1), counts, axis=0)
+        result = _linear_models().OLS(scores, design).fit().f_test(np.eye(design.shape[1])[blocks])
+        return _term_test(term, float(result.fvalue), result.df_num, result.df_denom, float(result.pvalue))
+
+    def _weights(self, factor: str, tested: bool) -> NDArray[np.float64]:
+        n = len(self.factors[factor])
+        return np.array([1.0, -1.0]) if tested else np.full(n, 1 / n)
+
+    def _coded(self, chosen: Sequence[str]) -> NDArray[np.float64]:
+        """Return the columns of an effect between units, coded to sum to zero: a row for each cell."""
+        rows = []
+        for cell in self.cells:
+            row: NDArray[Any] = np.ones(1)
+            for name in chosen:
+                levels = self.factors[name]
+                k = levels.index(cell[self.between.index(name)])
+                row = np.kron(row, np.eye(len(levels))[k, :-1] if k < len(levels) - 1 else -np.ones(len(levels) - 1))
+            rows.append(row)
+        return np.array(rows)
+
+    def _repeated(self, term: Term, table: NDArray[np.float64]) -> TermTest | None:
+        import pandas as pd
+
+        _linear_models()
+        from statsmodels.stats.anova import AnovaRM
+
+        cells = list(product(*(self.factors[name] for name in self.within)))
+        rows = [
+            {"unit": unit, "value": value, **dict(zip(self.within, cell, strict=True))}
+            for unit, values in enumerate(table)
+            for cell, value in zip(cells, values, strict=True)
+        ]
+        if np.ptp(table) == 0:
+            return None
+        fitted = AnovaRM(pd.DataFrame(rows), "value", "unit", within=list(self.within)).fit().anova_table
+        f, df, error_df, p = fitted.loc[":".join(term), ["F Value", "Num DF", "Den DF", "Pr > F"]]
+        return _term_test(term, float(f), float(df), float(error_df), float(p))
+
+    def power(
+        self, term: Term, effect: float, units: int, *, alpha: float = 0.05, simulations: int = 500, seed: int = 0
+    ) -> float:
+        """Return the share of simulated studies in which a term is significant.
+
+        A simulated unit has the deviations of an observed unit, drawn with replacement, from the means of its cell,
+        plus the effect: the difference between the first and the last level of a factor, or for an interaction the
+        difference of such differences.
+
+        Args:
+            term: Factors of the effect.
+            effect: Its size, in the unit of the values.
+            units: Number of units in each cell between units.
+            alpha: Level of significance.
+            simulations: Number of simulated studies.
+            seed: Random seed.
+        """
+        rng = np.random.default_rng((seed, units))
+        deviations = np.concatenate([table - table.mean(axis=0) for table in self.tables.values()])
+        added = {cell: self._added(term, effect, cell) for cell in self.cells}
+        significant = 0
+        for _ in range(simulations):
+            drawn = {cell: deviations[rng.integers(len(deviations), size=units)] + added[cell] for cell in self.cells}
+            result = self.test(term, drawn)
+            significant += result is not None and result.p < alpha
+        return significant / simulations
+
+    def _added(self, term: Term, effect: float, between: Cell) -> NDArray[np.float64]:
+        """Return what an effect adds to the cells within units of a cell between units."""
+        values = []
+        for inside in product(*(self.factors[name] for name in self.within)):
+            level = dict(zip((*self.between, *self.within), (*between, *inside), strict=True))
+            share = effect
+            for name in term:
+                levels = self.factors[name]
+                share *= {levels[0]: 0.5, levels[-1]: -0.5}.get(level[name], 0.0)
+            values.append(share)
+        return np.array(values)
+
+    def sample_size(
+        self, term: Term, effect: float, power: float, *, alpha: float = 0.05, simulations: int = 500, seed: int = 0
+    ) -> list[PowerPoint]:
+        """Return the sample sizes that were tried, in order; the smallest one that reaches a power is among them.
+
+        Args:
+            term: Factors of the effect.
+            effect: Its size, see ``power``.
+            power: Power to reach.
+            alpha: Level of significance.
+            simulations: Number of simulated studies of each size.
+            seed: Random seed.
+
+        Raises:
+            ValueError: ``MAX_UNITS`` units per cell do not reach it.
+        """
+        tried: dict[int, float] = {}
+
+        def reaches(units: int) -> bool:
+            tried[units] = self.power(term, effect, units, alpha=alpha, simulations=simulations, seed=seed)
+            return tried[units] >= power
+
+        low, high = 2, 4
+        while not reaches(high):
+            low, high = high, 2 * high
+            if high > MAX_UNITS:
+                raise ValueError(f"more than {MAX_UNITS // 2} units per cell are needed for an effect of {effect:g}")
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if reaches(middle) else (middle, high)
+        return [PowerPoint(units, tried[units]) for units in sorted(tried)]
+
+
+def _linear_models() -> Any:
+    try:
+        import statsmodels.api
+    except ImportError:
+        raise ValueError(MISSING) from None
+    return statsmodels.api
+
+
+def _term_test(term: Term, f: float, df: float, error_df: float, p: float) -> TermTest | None:
+    if not np.isfinite(f) or not np.isfinite(p):
+        return None
+    return TermTest(term, f, df, error_df, p)
+
+
+def _with_effect(test: TermTest) -> TermTest:
+    share = test.f * test.df / (test.f * test.df + test.error_df)
+    return replace(test, effect=f_effect(test.f, int(test.df), int(test.error_df), share))

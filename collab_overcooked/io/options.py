@@ -86,7 +86,7 @@ def make_options(kind: type[T], values: Mapping[str, Any], what: str = "option")
 
     Args:
         kind: Frozen dataclass whose fields are made by ``option``.
-        values: Values by field name; a name or number where several are taken is a list of one.
+        values: Values by field name; for a field that takes several values, a single one stands for a list.
         what: Noun for the fields in messages.
 
     Raises:

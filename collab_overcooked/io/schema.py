@@ -225,7 +225,7 @@ def _within(what: str, low: float | None, high: float | None, is_large: bool) ->
 
 
 def one_of(allowed: Iterable[Any], what: str = "") -> Parser:
-    """Allow some texts or integers; ``what`` names their kind in messages that suggest similar ones."""
+    """Accept the given texts or integers; ``what`` names their kind in error messages."""
     values = tuple(allowed)
 
     def parser(value: object) -> Any:
@@ -241,12 +241,12 @@ def one_of(allowed: Iterable[Any], what: str = "") -> Parser:
 
 
 def optional(parser: Parser) -> Parser:
-    """Allow None beside what a parser accepts."""
+    """Accept None in addition to the values of a parser."""
     return lambda value: None if value is None else parser(value)
 
 
 def list_of(parser: Parser, least: int = 0, most: int | None = None, what: str = "entries") -> Parser:
-    """Allow lists of ``least`` to ``most`` values that one parser accepts; ``what`` names them in the plural."""
+    """Accept lists of ``least`` to ``most`` values that a parser accepts; ``what`` is their plural noun in errors."""
     return _list(lambda length: [parser] * length, least, most, what)
 
 
@@ -256,7 +256,10 @@ def tuple_of(parsers: Sequence[Parser], what: str = "entries") -> Parser:
 
 
 def _list(parsers: Callable[[int], Sequence[Parser]], least: int, most: int | None, what: str) -> Parser:
-    span = f"{least}" if least == most else f"at least {least}" if most is None else f"{least} to {most}"
+    if most is None:
+        span = f"at least {least}"
+    else:
+        span = f"{least}" if least == most else f"{least} to {most}"
 
     def parser(value: object) -> list[Any]:
         if not isinstance(value, (list, tuple)):
@@ -282,7 +285,7 @@ def _read_entries(keys: Iterable[Any], parsers: Iterable[Parser], entries: Itera
 
 
 def mapping_of(parser: Parser, keys: Iterable[str] | None = None, what: str = "key") -> Parser:
-    """Allow mappings to values one parser accepts, from any key or from some of ``keys``; ``what`` names them."""
+    """Accept mappings to values of one parser, with keys among ``keys`` (any if None); ``what`` names a key."""
     known = None if keys is None else tuple(keys)
 
     def entries(value: object) -> dict[str, Any]:
@@ -295,7 +298,7 @@ def mapping_of(parser: Parser, keys: Iterable[str] | None = None, what: str = "k
 def record(
     fields: Mapping[str, Parser], required: Iterable[str] = (), others: bool = False
 ) -> Callable[[Any], dict[str, Any]]:
-    """Allow mappings with some of the keys of ``fields``, each with its parser; ``others`` allows further keys."""
+    """Accept mappings whose keys are in ``fields``, each with its parser; ``others`` allows further keys."""
     needed = tuple(required)
 
     def parser(value: object) -> dict[str, Any]:
@@ -318,7 +321,7 @@ def _missing(_: Any) -> None:
 
 
 def object_of(fields: Mapping[str, Parser], optional: Mapping[str, Parser] | None = None) -> Parser:
-    """Allow objects of files that other versions may have written: required, optional and any further fields."""
+    """Accept objects with required and optional fields; unknown fields pass, for files of other versions."""
     return record({**fields, **(optional or {})}, fields, others=True)
 
 

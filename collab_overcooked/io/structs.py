@@ -69,7 +69,7 @@ def encode(value: object) -> bytes:
 
 
 def _explain(value: object, kind: Any, error: msgspec.ValidationError) -> SchemaError:
-    """Return the error with the index of an entry and the refused value, neither of which msgspec names."""
+    """Return the error with the entry's index and the refused value, which msgspec's message lacks."""
     try:
         _check(value, inspect.type_info(kind))
     except SchemaError as refused:
@@ -166,9 +166,9 @@ def _check_scalar(value: object, kind: inspect.Type) -> None:
 def _check_number(value: Any, kind: inspect.IntType | inspect.FloatType) -> None:
     is_float = isinstance(kind, inspect.FloatType)
     fits = isinstance(value, (int, float) if is_float else int) and not isinstance(value, bool)
-    is_large = fits and kind.le is not None and value > kind.le
-    if not fits or is_large or (kind.ge is not None and value < kind.ge):
-        raise refuse(value, _range("a number" if is_float else "an integer", kind.ge, kind.le, is_large))
+    too_large = fits and kind.le is not None and value > kind.le
+    if not fits or too_large or (kind.ge is not None and value < kind.ge):
+        raise refuse(value, _range("a number" if is_float else "an integer", kind.ge, kind.le, too_large))
 
 
 def _range(what: str, low: float | None, high: float | None, is_large: bool) -> str:

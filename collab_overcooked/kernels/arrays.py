@@ -38,7 +38,7 @@ def array_of(*axes: int | str | type[IntEnum], dtype: Any = np.int32, fill: int 
 
 
 class BasicOut(NamedTuple):
-    """Outputs of a step with leading axis B, for games without further outputs."""
+    """Outputs of a step, with leading axis B; games with more outputs extend them."""
 
     observations: Array = array_of("N", "numbers", dtype=np.uint8)
     masks: Array = array_of("N", "A", dtype=np.int8)

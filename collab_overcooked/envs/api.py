@@ -255,7 +255,7 @@ class TextGame(Protocol[StateT_contra]):
         """Return the texts of a seat's plan: actions to execute step by step, and actions requested of teammates."""
 
     def join_plan(self, actions: Sequence[str]) -> tuple[str, ...]:
-        """Return the text of a plan from its actions, the inverse of ``parse_plan``."""
+        """Return the actions of a plan in their written form, the inverse of ``parse_plan``."""
         return tuple(actions)
 
     def idle_action(self, seat: int = 0) -> int:

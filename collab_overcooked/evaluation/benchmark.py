@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class NothingToPlay(ValueError):
-    """A policy can play nothing of what was chosen; the message says why."""
+    """A policy can play none of the chosen tasks; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def only(items: Sequence[T]) -> T:
 
 @dataclass(frozen=True)
 class Reference:
-    """A line of published numbers, measured by others."""
+    """A line of published scores, not measured with this package."""
 
     name: str  # Who played
     kind: str  # What kind of policy it was

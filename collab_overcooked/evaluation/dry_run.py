@@ -50,7 +50,7 @@ Bounds = dict[tuple[str, str], tuple[int, int]]
 
 
 def upper_bounds(plan: MatchPlan, records: Iterable[EpisodeRecord]) -> Bounds:
-    """Return what the episodes that are missing may need."""
+    """Return upper bounds on requests, tokens and dollars of the missing episodes."""
     done = {key_of(record) for record in records}
     episodes: dict[tuple[str, str], set[Any]] = {}
     decisions: dict[tuple[str, str], int] = {}
@@ -105,8 +105,8 @@ def prompt_tokens(
     """Return the mean tokens of the first prompts of each model, from its first missing episode.
 
     Args:
-        plan: What is played.
-        records: What was played already.
+        plan: Plan of the matches.
+        records: Records of episodes that were already played.
         budget: Budget of an episode, which is checked as a run does.
         prices: Prices by model, which a budget of dollars needs.
     """
@@ -140,7 +140,7 @@ def dry_run_card(
     budget: Budget,
     total: Budget,
 ) -> Scorecard:
-    """Return upper bounds by suite, model and agent, and those that the budgets set.
+    """Return a card with the upper bounds by suite, model and agent, and with the limits of the budgets.
 
     Args:
         plans: Plans, each with the records that it has already.

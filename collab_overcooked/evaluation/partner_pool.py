@@ -1,4 +1,4 @@
-"""Pools of partners as files: who is met, in which seat, from which family, and what the best response to each earns.
+"""Files of partner pools: the partners with seats and families, and the return of the best response to each.
 
 A pool is a YAML file, built-in below ``layouts/pools`` or the user's own. A partner is a policy spec; if the spec names
 a policy file, the entry holds the SHA-256 of that file, so that a pool always means the same partners and an agent that
@@ -107,7 +107,7 @@ class PartnerPool:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of what is played, the same for every order of keys and for every measured best response."""
+        """SHA-256 of the pool's partners and options; the order of keys and measured best responses do not matter."""
         played = {"env": self.env_id, "options": dict(self.env_kwargs), "episodes": self.episodes, "seed": self.seed}
         partners = [asdict(replace(partner, best=None, lower=None)) for partner in self.partners]
         return sha256(json.dumps({**played, "partners": partners}, sort_keys=True).encode()).hexdigest()
@@ -140,7 +140,7 @@ class PartnerPool:
         return tuple(seat for seat in range(self.env.game.n_agents) if seat != partner.seat)
 
     def team(self, partner: Partner, ego: str, seat: int) -> tuple[str, ...]:
-        """Return the specs of a team: the ego in one seat and the partner in all others."""
+        """Return the specs of a team with the ego in one seat and the partner in all other seats."""
         spec = self.spec(partner)
         return tuple(ego if k == seat else spec for k in range(self.env.game.n_agents))
 

@@ -1,4 +1,4 @@
-"""Play egos beside the partners of a pool, beside themselves and beside other seeds of their method."""
+"""Play egos with the partners of a pool, with themselves, and with other seeds of their method."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class PartnerScore(Struct, frozen=True, kw_only=True):
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """Identity of a line: method, ego, whom it plays with, and its seat."""
+        """Identity of a line: method, ego, partner and seat of the ego."""
         ego = self.sha256 or self.ego
         return (self.pool_sha256, self.method, ego, self.mode, self.kind, self.partner, self.seat)
 
@@ -87,7 +87,7 @@ class Ego:
         return PolicySpec.parse(self.spec).mode or self.file.mode
 
     def seen(self, partner: Partner) -> str:
-        """Return how new a partner is: of a family that the ego has not met, or another member of one that it has."""
+        """Return how novel a partner is: from a family that the ego has not met, or a new member of a known family."""
         if not self.sha256 and self.spec == partner.policy:
             return ITSELF
         met = {one.family for one in self.file.met} if self.file else set()
@@ -125,7 +125,7 @@ def _identity(ego: Ego) -> tuple[str, str | None]:
 
 
 def skip_met(pool: PartnerPool, egos: Sequence[Ego], partners: Sequence[Partner]) -> list[Ego]:
-    """Return the egos that have not met a partner of a pool, and are none; each of the others is logged.
+    """Return the egos that are not partners of a pool and never met one in training; log every ego that is skipped.
 
     Raises:
         ValueError: If there is no other.
@@ -162,10 +162,10 @@ def plan_cells(
         egos: Policies that are scored.
         partners: Partners of the pool.
         episodes: Games of each cell.
-        among: Whether egos also play with themselves and with the other seeds of their method.
-        kind: ``"partner"`` for games that are scored, ``"best"`` for those that find best responses. Seeds differ,
-            so no game is both; an ego that was trained beside one partner of the pool finds the best response to it
-            alone.
+        among: Whether egos also play with themselves and with other seeds of their method.
+        kind: ``"partner"`` for games that are scored, ``"best"`` for those that find best responses. The two
+            kinds have different seeds. An ego that was trained with one partner of the pool plays only this partner in
+            games of kind ``"best"``.
     """
     seats = range(pool.env.game.n_agents)
     seeds = [derive_seed(pool.seed, kind, k) for k in range(episodes)]
@@ -325,7 +325,7 @@ def best_responses(pool: PartnerPool, lines: Sequence[PartnerScore], random: str
 
 
 def best_of(returns: Sequence[float], by: str) -> Best:
-    """Return the entry of a best response: the mean of its games and the 95 % interval."""
+    """Return the pool entry of a best response: mean return and 95 % interval."""
     estimate = mean_ci(returns)
     assert estimate is not None
     ends = [estimate.value if end is None else end for end in (estimate.low, estimate.high)]

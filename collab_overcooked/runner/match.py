@@ -55,7 +55,7 @@ class Match:
     limits: Limits = field(default_factory=Limits)
 
     def config(self) -> dict[str, Any]:
-        """Return what distinguishes it from other matches of a plan, save for seeds, fit for JSON."""
+        """Return the fields, without seeds, that distinguish the match in its plan, as JSON values."""
         return {name: value for name, value in asdict(self).items() if name not in ("seed", "limits")}
 
     def load_game(self) -> Any:
@@ -136,13 +136,15 @@ class MatchPlan:
         return sum(match.episodes for match in self.matches)
 
     def config(self) -> dict[str, Any]:
-        """Return the configuration that must be equal to continue a run, as JSON values; includes files of settings.
+        """Return the configuration that must be unchanged when a run continues, as JSON values.
 
-        The number of repetitions is not part of it: a run can be extended.
+        Settings files are included by content. The number of repetitions is not part of it: a run can be extended.
         """
         config: dict[str, Any] = {"suite": self.suite, "version": __version__, "seed": self.seed}
         config |= {"options": dict(self.options), "limits": asdict(self.limits)}
-        config |= {"team": list(teams[0])} if len(teams := self.teams()) == 1 else {}
+        teams = self.teams()
+        if len(teams) == 1:
+            config["team"] = list(teams[0])
         config["matches"] = [template.config() for template in self.templates]
         specs = self.language_specs()
         if specs:
@@ -154,7 +156,7 @@ class MatchPlan:
         return config
 
     def plugins(self) -> dict[str, str]:
-        """Return version or digest of what takes part from outside the package, see ``plugins.identity``."""
+        """Return the versions or digests of plug-in games, policies and modules; see ``plugins.identity``."""
         return plugins_of(
             [template.env_id for template in self.templates], [spec for team in self.teams() for spec in team]
         )
@@ -180,7 +182,7 @@ def check_seeds(folder: str | Path, results: Mapping[Any, Any], plan: MatchPlan)
     Args:
         folder: Run folder, for the message.
         results: Records by key.
-        plan: What is played.
+        plan: Plan of the matches.
 
     Raises:
         ValueError: For a record with another seed than its match.
@@ -196,7 +198,7 @@ def check_seeds(folder: str | Path, results: Mapping[Any, Any], plan: MatchPlan)
 
 
 def plugins_of(env_ids: Iterable[str], specs: Iterable[str]) -> dict[str, str]:
-    """Return version or digest of the plug-ins among games and policies, and of what was imported."""
+    """Return the versions or digests of plug-in games and policies, and of imported modules."""
     known = [spec for spec in map(PolicySpec.parse, specs) if spec.is_known]
     return plugins.identity(
         {(plugins.GAMES, registry.find(env_id).id) for env_id in env_ids}

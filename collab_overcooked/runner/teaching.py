@@ -133,7 +133,7 @@ def make_teaching(spec: str, make: Callable[[str], Policy] = make_known_policy) 
 
 
 def placebo_of(spec: str) -> str:
-    """Return the placebo of a teaching, ``"placebo_group"`` of ``"teacher_group"``; other specs stay as they are."""
+    """Return the placebo of a teaching spec, ``"placebo_group"`` for ``"teacher_group"``; other specs are unchanged."""
     return PLACEBO + spec.removeprefix(REAL) if spec.startswith(REAL) else spec
 
 
@@ -144,7 +144,7 @@ def kind_of_teacher(spec: str) -> str | None:
 
 
 def language_teacher(spec: str) -> str | None:
-    """Return the policy spec of a language model that teaches; None for other teachers."""
+    """Return the policy spec of a language-model teacher; None for other teachers."""
     return f"llm:{_parts(spec)[2]}" if kind_of_teacher(spec) == LANGUAGE else None
 
 
@@ -200,7 +200,7 @@ def play_series(
 
 
 class _Strangers:
-    """Another team, which plays the episodes of a series one after the other."""
+    """A different team that plays the episodes of a series; its feedback serves as placebo."""
 
     def __init__(self, env: ParallelEnv, seed: int) -> None:
         self.env, self.seed, self.begun = ParallelEnv(env.game, max_cycles=env.max_cycles), seed, False

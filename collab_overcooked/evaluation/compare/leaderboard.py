@@ -111,7 +111,7 @@ class Leaderboard:
         return sorted(everybody, key=share, reverse=True)
 
     def specialists(self) -> dict[str, list[LeaderboardLine]]:
-        """Return the trained policies of one method that each play a part of the settings, by the name of their row."""
+        """Return, by row name, trained policies of one method that each play different settings."""
         axes = {setting.name: next(iter(setting.axes), "setting") for setting in self.benchmark.settings}
         methods: dict[str, list[LeaderboardLine]] = {}
         for line in self.lines:
@@ -139,10 +139,10 @@ class Leaderboard:
         return [merged[0] if len(merged) == 1 else self._merge(name, merged) for name, merged in by_name.items()]
 
     def _best(self, blind: Sequence[LeaderboardLine]) -> list[LeaderboardLine]:
-        """Return the best of several blind rules as a line that says so."""
+        """Merge several blind rules into one line: the best rule, under a name that says so."""
         if len(blind) < 2:
             return list(blind)
-        best = next(one for one in self.ordered(blind) if isinstance(one, LeaderboardLine))
+        best = next(line for line in self.ordered(blind) if isinstance(line, LeaderboardLine))
         return [replace(best, policy=f"best blind rule of {len(blind)}: {best.policy}")]
 
     def _merge(self, name: str, lines: Sequence[LeaderboardLine]) -> LeaderboardLine:
@@ -175,7 +175,7 @@ class Leaderboard:
         return ResultTable(columns, tuple(rows), self.benchmark.measure, marks)
 
     def floors(self) -> dict[str, float]:
-        """Return by setting what the best rule without understanding scores, here or where it was measured before."""
+        """Return the score of the best blind rule in each setting, measured in this comparison or stored."""
         best = max if not self.benchmark.lower_is_better else min
         blind = [_values(line) for line in self.lines if is_blind(line.policy)] + [dict(self.known_floors)]
         names = [setting.name for setting in self.benchmark.settings]
@@ -200,7 +200,7 @@ class Leaderboard:
         return ResultTable(columns, tuple(rows), f"Above the {BEST}, whose score is the first line")
 
     def process(self) -> ResultTable:
-        """Return what else was measured, over all settings that a policy played."""
+        """Return the process metrics of each policy, over all settings that it played."""
         lines = self.merged_by_rank()
         heads = list(dict.fromkeys(column for line in lines for column in line.summary.process))
         rows = tuple((line.policy, *map(line.summary.process.get, heads)) for line in lines)
@@ -209,7 +209,7 @@ class Leaderboard:
         return ResultTable(columns, rows, "How the scores came about", marks)
 
     def absent(self) -> ResultTable | None:
-        """Return who did not play what; None if everybody played everything."""
+        """Return the settings that a policy did not play, with the reason; None if there are none."""
         grouped: dict[tuple[str, str], list[str]] = {}
         covered = {
             (line.policy, name) for lines in self.specialists().values() for line in lines for name in _names(lines)
@@ -234,7 +234,7 @@ class Leaderboard:
         )
 
     def differences(self) -> ResultTable | None:
-        """Return how much more the best policy reached on episodes that others played, too; None if there are none."""
+        """Return paired differences between the best policy and each other one on shared episodes; None without any."""
         lines = {one.policy: one.records for one in self.ordered(self.merged()) if isinstance(one, LeaderboardLine)}
         return difference_table(lines) if len(lines) > 1 else None
 
@@ -303,7 +303,7 @@ class Leaderboard:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All leaderboards, and what deciding took."""
+    """Leaderboards of all games, with decision times and costs."""
 
     plan: ComparisonPlan  # What was played
     leaderboards: tuple[Leaderboard, ...]  # By game
@@ -314,7 +314,7 @@ class Comparison:
         return f"<Comparison: {', '.join(self.plan.policies)} on {', '.join(self.plan.games)}>"
 
     def verdict(self) -> str:
-        """Say in a sentence who leads, alone or with others, and where language models stand beside ``greedy``."""
+        """Return a sentence with the leading policies and the rank of language models relative to ``greedy``."""
         ranks = [lines for board in self.leaderboards if (lines := board.merged_by_rank())]
         if not ranks:
             return "No policy has played."
@@ -382,7 +382,7 @@ def read_comparison(plan: ComparisonPlan, out: Path, people: Sequence[EpisodeRec
     """Make a comparison from the records below its folder; entries without records are left out.
 
     Args:
-        plan: What is compared.
+        plan: Plan of the comparison.
         out: Its folder.
         people: Games of people; those of tasks that are compared make lines of their own.
 
@@ -422,7 +422,7 @@ def read_comparison(plan: ComparisonPlan, out: Path, people: Sequence[EpisodeRec
 
 
 def records_of_policies(out: Path) -> dict[str, list[EpisodeRecord]]:
-    """Return the records of a comparison's leaderboards by policy, without those of its cross-play."""
+    """Return the leaderboard records of a comparison by policy, without cross-play records."""
     plan, records = read_plan(out), dict[str, list[EpisodeRecord]]()
     for entry in plan.entries:
         if not entry.paired and _begun(out / entry.folder / RECORDS):

@@ -57,7 +57,7 @@ def show(console: Console, comparison: Comparison) -> None:
 
 
 def json_text(comparison: Comparison) -> str:
-    """Return everything as JSON."""
+    """Return the comparison as JSON."""
     return json.dumps(comparison.to_dict(), indent=1) + "\n"
 
 
@@ -77,11 +77,11 @@ def markdown(comparison: Comparison) -> str:
 
 
 def page(comparison: Comparison, out: Path | None = None) -> str:
-    """Return the page.
+    """Return the HTML page of a comparison.
 
     Args:
-        comparison: What it shows.
-        out: Its folder, where exchanges with language models are; None if there is none.
+        comparison: Comparison to show.
+        out: Folder of the comparison, with the exchanges with language models; None if there is none.
     """
     embedded = [_named(data) for data in report.replays(_episodes(comparison), REPLAYS, STEPS)]
     boards = comparison.leaderboards

@@ -47,7 +47,8 @@ def mean_metrics(records: Sequence[EpisodeRecord]) -> dict[str, float]:
     Metrics that a record lacks, such as the length of an episode that was not won, are left out.
     """
     rows = [{"outcome": outcome_of(record)} | numeric_metrics(record) for record in records]
-    return {name: sum(row[name] for row in rows) / len(rows) for name in rows[0] if all(name in row for row in rows)}
+    shared = [name for name in rows[0] if all(name in row for row in rows)]
+    return {name: sum(row[name] for row in rows) / len(rows) for name in shared}
 
 
 def request_counts(records: Sequence[EpisodeRecord]) -> dict[str, float]:

@@ -49,10 +49,9 @@ def write_curves(folder: Path) -> None:
     columns = {ALL: "return", **{key.removeprefix(PREFIX): key for key in families}}
     if len(families) == 1:
         del columns[ALL]
-    table = ResultTable(
-        (Column("steps", "number", 0), *(Column(name, "number", 2) for name in columns)),
-        tuple((line["steps"], *(line.get(key) for key in columns.values())) for line in log),
-    )
+    heads = (Column("steps", "number", 0), *(Column(name, "number", 2) for name in columns))
+    rows = tuple((line["steps"], *map(line.get, columns.values())) for line in log)
+    table = ResultTable(heads, rows)
     write_atomic(folder / "curves.csv", table.csv().encode())
     series = {
         name: [(line["steps"], line[key]) for line in log if line.get(key) is not None] for name, key in columns.items()
@@ -222,7 +221,9 @@ def write_report(folder: Path, folders: Sequence[Path]) -> list[str]:
 def _columns(folders: Sequence[Path]) -> Iterator[tuple[str, str]]:
     yield RETURN, ""
     evaluated = "eval_return"
-    if all((folder / LOG).exists() for folder in folders) and all(
-        any(line.get(evaluated) is not None for line in read_log(folder)) for folder in folders
-    ):
+
+    def has_evaluations(folder: Path) -> bool:
+        return (folder / LOG).exists() and any(line.get(evaluated) is not None for line in read_log(folder))
+
+    if all(map(has_evaluations, folders)):
         yield evaluated, "_evaluation"

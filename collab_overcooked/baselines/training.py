@@ -135,7 +135,7 @@ class Training:
         return self.updates % self.settings.checkpoint_every == 0 or waited >= self.settings.checkpoint_seconds
 
     def update(self) -> dict[str, Any]:
-        """Collect a rollout, learn from it, and return what there is to note."""
+        """Collect a rollout, learn from it, and return the fields of the log line."""
         settings, began = self.settings, time.perf_counter()
         before = self.rollouts.steps
         self.rollouts.collect(self.learners, self.shaping)
@@ -149,19 +149,21 @@ class Training:
         self.seconds[0] += collected - began
         self.seconds[1] += learned - collected
         taken = self.rollouts.steps - before
+        by_family = {
+            f"return/{family}": float(np.mean(returns)) if returns else None
+            for family, returns in self.rollouts.returns_by_family.items()
+        }
+        mean_losses = {name: round(float(np.mean([entry[name] for entry in losses])), 6) for name in LOSSES}
         return {
             "update": self.updates,
             "steps": self.rollouts.steps,
             "return": self.mean_return,
-            **{
-                f"return/{family}": float(np.mean(returns)) if returns else None
-                for family, returns in self.rollouts.returns_by_family.items()
-            },
+            **by_family,
             "shaping": round(self.shaping, 4),
             "steps_per_second": round(taken / (learned - began), 1),
             "collect_per_second": round(taken / (collected - began), 1),
             "learn_per_second": round(taken / (learned - collected), 1),
-            **{name: round(float(np.mean([entry[name] for entry in losses])), 6) for name in LOSSES},
+            **mean_losses,
         }
 
     def save(self, path: Path) -> None:

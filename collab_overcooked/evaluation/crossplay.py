@@ -106,6 +106,15 @@ class CrossPlay:
         """Return the cross-play as JSON values."""
         size = range(len(self.names))
         best = self.best_responses()
+        policies = {
+            name: {
+                "self_play": _numbers(self.cell(i, i)),
+                "cross_play": _numbers(self.with_others(i)),
+                "best_response": self.names[best[i]],
+                "normalised": self.normalised(i),
+            }
+            for i, name in enumerate(self.names)
+        }
         return {
             "env_id": self.env_id,
             "env_kwargs": dict(self.env_kwargs),
@@ -115,15 +124,7 @@ class CrossPlay:
             "pool": dict(zip(self.names, self.specs, strict=True)),
             **({"plugins": dict(self.plugins)} if self.plugins else {}),
             "matrix": [[_numbers(self.cell(i, j)) for j in size] for i in size],
-            "policies": {
-                name: {
-                    "self_play": _numbers(self.cell(i, i)),
-                    "cross_play": _numbers(self.with_others(i)),
-                    "best_response": self.names[best[i]],
-                    "normalised": self.normalised(i),
-                }
-                for i, name in enumerate(self.names)
-            },
+            "policies": policies,
             "returns": self.returns.tolist(),
         }
 
@@ -209,7 +210,11 @@ def from_records(policies: Sequence[str], records: Sequence[EpisodeRecord], seed
     most = max(len(cell) for row in pairs for cell in row)
     if most > least:
         logger.warning(f"cross-play: pairs have {least} to {most} episodes; the first {least} of each count")
-    returns = np.array([[[value for *_, value in sorted(cell)[:least]] for cell in row] for row in pairs])
+
+    def first_returns(cell: Sequence[tuple[str, int, float]]) -> list[float]:
+        return [value for *_, value in sorted(cell)[:least]]
+
+    returns = np.array([list(map(first_returns, row)) for row in pairs])
     first = records[0]
     options = {
         name: value

@@ -152,10 +152,9 @@ def cos(cells: Sequence[Sequence[OrderCell]]) -> Estimate | None:
     Returns:
         The score, with a bootstrap interval over runs if there are several; None without resolved orders.
     """
-    return mean_of_ratios(
-        [[float(cell.completed) for cell in runs] for runs in cells],
-        [[float(cell.resolved) for cell in runs] for runs in cells],
-    )
+    completed = [[float(cell.completed) for cell in runs] for runs in cells]
+    resolved = [[float(cell.resolved) for cell in runs] for runs in cells]
+    return mean_of_ratios(completed, resolved)
 
 
 def mean_known(values: Iterable[float | None]) -> float | None:

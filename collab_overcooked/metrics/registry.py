@@ -63,13 +63,14 @@ def measure_any_game(record: EpisodeRecord) -> dict[str, Any]:
     """Compute the metrics of every game from a record."""
     steps, decisions = record.steps, record.decisions.values()
     count = sum(number for number, _ in decisions)
+    seconds = sum(seconds for _, seconds in decisions)
     return {
         "success": float(record.success),
         "steps": record.timesteps,
         "return": episode_return([step.rewards for step in steps]),
         "messages": sum(len(step.messages) for step in steps),
         "tokens": sum(tokens or 0 for step in steps for tokens in step.tokens),
-        "decision_ms": 1000.0 * sum(seconds for _, seconds in decisions) / count if count else None,
+        "decision_ms": 1000.0 * seconds / count if count else None,
     }
 
 

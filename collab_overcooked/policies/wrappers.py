@@ -271,10 +271,11 @@ class RolePolicy(RestrictedPolicy):
         self._events = events
 
     def allows(self, seen: AgentView, actions: Array) -> Array:
+        def belongs(event: str) -> bool:
+            return any(part in event for part in self._events)
+
         events_of_actions = _events_of(self._simulator, self._seat, actions)
-        return np.array(
-            [all(any(part in name for part in self._events) for name in names) for names in events_of_actions]
-        )
+        return np.array([all(map(belongs, events)) for events in events_of_actions])
 
 
 class DirectionPolicy(RestrictedPolicy):

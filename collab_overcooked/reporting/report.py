@@ -110,18 +110,19 @@ def card_section(card: Scorecard) -> Markup:
 
 def _configuration(records: Sequence[EpisodeRecord]) -> Markup:
     first = records[0]
+    common_options = {  # without the axes of tables
+        name: value
+        for name, value in first.env_kwargs.items()
+        if name not in ("task", "level", "layout") and value is not None
+        if all(record.env_kwargs.get(name) == value for record in records)
+    }
     entries = {
         "Environment": first.env_id,
         **_team_entries(records),
         "Tasks": len({record.task for record in records}),
         "Episodes": len(records),
         "Package": ", ".join(dict.fromkeys(record.version for record in records)),
-        **{
-            name: value
-            for name, value in first.env_kwargs.items()
-            if name not in ("task", "level", "layout") and value is not None
-            if all(record.env_kwargs.get(name) == value for record in records)  # not the axes of a table
-        },
+        **common_options,
     }
     tokens = sum(measure(record, ["tokens"])["tokens"] for record in records)
     refused = sum(len(step.errors) for record in records for step in record.steps)

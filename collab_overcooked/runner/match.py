@@ -200,9 +200,10 @@ def check_seeds(folder: str | Path, results: Mapping[Any, Any], plan: MatchPlan)
 def plugins_of(env_ids: Iterable[str], specs: Iterable[str]) -> dict[str, str]:
     """Return the versions or digests of plug-in games and policies, and of imported modules."""
     known = [spec for spec in map(PolicySpec.parse, specs) if spec.is_known]
+    games = {(plugins.GAMES, registry.find(env_id).id) for env_id in env_ids}
+    policies = {(plugins.POLICIES, spec.record.name) for spec in known}
     return plugins.identity(
-        {(plugins.GAMES, registry.find(env_id).id) for env_id in env_ids}
-        | {(plugins.POLICIES, spec.record.name) for spec in known},
+        games | policies,
         [module for spec in known for module in spec.modules],
         [path for spec in known for path in spec.weight_files],
     )

@@ -37,12 +37,12 @@ class JobNeeds:
     @classmethod
     def union(cls, needs: Iterable[JobNeeds]) -> JobNeeds:
         """Return the union of several needs."""
-        every = list(needs)
-        return cls(
-            frozenset().union(*(one.env_ids for one in every)),
-            frozenset().union(*(one.specs for one in every)),
-            frozenset().union(*(one.classes for one in every)),
-        )
+        env_ids, specs, classes = set[str](), set[str](), set[type]()
+        for of_job in needs:
+            env_ids |= of_job.env_ids
+            specs |= of_job.specs
+            classes |= of_job.classes
+        return cls(frozenset(env_ids), frozenset(specs), frozenset(classes))
 
 
 def known_here_only(needs: JobNeeds) -> list[str]:

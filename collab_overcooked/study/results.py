@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -104,15 +104,15 @@ class StudyResults:
             if row["condition"] and isinstance(value, (int, float)):
                 name, condition = f"{row['form']}.{row['item']}", str(row["condition"])
                 samples.setdefault(name, {}).setdefault(condition, {})[PERSON_UNIT, row["id"]] = [float(value)]
-        order = list(self.journal.study.conditions)
-        return {
-            name: {
-                key: {unit: sum(many) / len(many) for unit, many in by_condition[key].items()}
-                for key in order
-                if key in by_condition
-            }
-            for name, by_condition in samples.items()
-        }
+
+        def unit_means(values: Mapping[tuple[Any, ...], Sequence[float]]) -> dict[tuple[Any, ...], float]:
+            return {unit: sum(many) / len(many) for unit, many in values.items()}
+
+        means = {}
+        for name, conditions in samples.items():
+            played = [key for key in self.journal.study.conditions if key in conditions]
+            means[name] = {key: unit_means(conditions[key]) for key in played}
+        return means
 
     def _group(self, record: EpisodeRecord) -> int | None:
         ids = [player.id for player in record.people.values()]

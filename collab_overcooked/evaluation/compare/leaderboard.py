@@ -43,23 +43,36 @@ _MILLISECONDS = Column("ms a decision", "number", digits=None)
 class LeaderboardLine:
     """Row of a leaderboard: a policy in all seats."""
 
-    policy: str  # Its text
-    kind: str  # What kind of policy it is
-    scores: Mapping[str, Estimate | None]  # By setting; those that it did not play are missing
-    summary: Summary  # Means over all its episodes
-    records: Sequence[EpisodeRecord]  # Its episodes
+    policy: str  # Spec
+    kind: str  # Kind of the policy
+    scores: Mapping[str, Estimate | None]  # By setting; settings that were not played are missing
+    summary: Summary  # Means over all episodes
+    records: Sequence[EpisodeRecord]  # Episodes of the policy
 
     @property
     def decisions(self) -> tuple[int, float]:
-        """Number of decisions, and the seconds that they took."""
+        """Number of decisions and their total time in seconds."""
         decisions = [times for record in self.records for times in record.decisions.values()]
         return sum(count for count, _ in decisions), sum(seconds for _, seconds in decisions)
 
     @property
     def milliseconds(self) -> float | None:
-        """Time of a decision; None if there was none."""
+        """Mean time of a decision; None if there was none."""
         count, seconds = self.decisions
         return 1000.0 * seconds / count if count else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the line as JSON values."""
+        process = {column.name: estimate_json(estimate) for column, estimate in self.summary.process.items()}
+        return {
+            "policy": self.policy,
+            "kind": self.kind,
+            "scores": _scores_json(self.scores),
+            "process": process,
+            "episodes": len(self.records),
+            "decisions": self.decisions[0],
+            "milliseconds": self.milliseconds,
+        }
 
 
 @dataclass(frozen=True)
@@ -67,14 +80,14 @@ class Leaderboard:
     """The comparison in one game."""
 
     game: str  # Name of the suite
-    title: str  # Of the game, with all options that are not as by default
-    benchmark: Benchmark  # What was played
+    title: str  # Game with all options that differ from their defaults
+    benchmark: Benchmark  # Settings and number of episodes
     lines: tuple[LeaderboardLine, ...]  # Policies
     references: tuple[Reference, ...]  # Published numbers
-    matrix: CrossPlay | None  # The cross-play; None if there was none
-    pairs: tuple[EpisodeRecord, ...]  # Its episodes of policies that differ
-    skipped: tuple[Skipped, ...]  # Who did not play what, and why
-    remarks: tuple[str, ...]  # Sentences that belong below
+    matrix: CrossPlay | None  # Cross-play; None if there was none
+    pairs: tuple[EpisodeRecord, ...]  # Episodes of cross-play with different policies
+    skipped: tuple[Skipped, ...]  # Settings that a policy did not play, with the reason
+    remarks: tuple[str, ...]  # Sentences below the tables
     known_floors: Mapping[str, float] = field(default_factory=dict)  # Measured floors by setting, see ``floors``
     yardsticks: Mapping[str, float] = field(default_factory=dict)  # Measured scores of ``greedy`` by setting
 
@@ -267,34 +280,16 @@ class Leaderboard:
         return f"{best}, or of the stored score of `greedy` where it is above 0" if any(fixed) else best
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything, fit for JSON."""
+        """Return the leaderboard as JSON values."""
         return {
             "game": self.game,
             "title": self.title,
             "measure": self.benchmark.measure,
-            "policies": [
-                {
-                    "policy": one.policy,
-                    "kind": one.kind,
-                    "scores": {setting: estimate_json(score) for setting, score in one.scores.items()},
-                    "process": {
-                        column.name: estimate_json(estimate) for column, estimate in one.summary.process.items()
-                    },
-                    "episodes": len(one.records),
-                    "decisions": one.decisions[0],
-                    "milliseconds": one.milliseconds,
-                }
-                for one in self.ordered()
-                if isinstance(one, LeaderboardLine)
-            ],
+            "policies": [line.to_dict() for line in self.ordered() if isinstance(line, LeaderboardLine)],
             "floors": self.floors(),
             "published": [
-                {
-                    "policy": one.name,
-                    "kind": one.kind,
-                    "scores": {setting: estimate_json(score) for setting, score in one.scores.items()},
-                }
-                for one in self.references
+                {"policy": reference.name, "kind": reference.kind, "scores": _scores_json(reference.scores)}
+                for reference in self.references
             ],
             "crossplay": None if self.matrix is None else self.matrix.as_dict(),
             "absent": to_builtins(self.skipped),
@@ -305,9 +300,9 @@ class Leaderboard:
 class Comparison:
     """Leaderboards of all games, with decision times and costs."""
 
-    plan: ComparisonPlan  # What was played
+    plan: ComparisonPlan  # Plan of the comparison
     leaderboards: tuple[Leaderboard, ...]  # By game
-    costs: Scorecard | None  # What language models took; None if none played
+    costs: Scorecard | None  # Costs of language models; None if none played
     missing: int  # Entries without records
 
     def __repr__(self) -> str:
@@ -358,7 +353,7 @@ class Comparison:
         return ResultTable((_POLICY, _KIND, *games), tuple(rows), "Milliseconds a decision", marks)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything, fit for JSON."""
+        """Return the comparison as JSON values."""
         values = to_builtins(self.plan)
         config = {
             name: values[name] for name in ("version", "budget", "episodes", "seed", "games", "policies", "limits")
@@ -368,6 +363,10 @@ class Comparison:
             "games": [board.to_dict() for board in self.leaderboards],
             "costs": self.costs and self.costs.to_dict(),
         }
+
+
+def _scores_json(scores: Mapping[str, Estimate | None]) -> dict[str, Any]:
+    return {setting: estimate_json(score) for setting, score in scores.items()}
 
 
 def _names(lines: Iterable[LeaderboardLine]) -> set[str]:

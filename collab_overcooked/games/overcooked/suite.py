@@ -333,9 +333,8 @@ class LayoutOptions:
 def check_layouts(sources: Sequence[str], options: LayoutOptions) -> DocumentFinding:
     """Prove that soup can be served in each layout, and play it."""
     checks = [_check_layout(source, options.par) for source in sources]
-    return DocumentFinding(
-        "\n".join(check.text for check in checks), [c.values for c in checks], all(c.ok for c in checks)
-    )
+    text = "\n".join(check.text for check in checks)
+    return DocumentFinding(text, [check.values for check in checks], all(check.ok for check in checks))
 
 
 def _check_layout(source: str, policy: str) -> DocumentFinding:

@@ -117,14 +117,18 @@ def duration(steps: Mapping[int, float]) -> float:
 def best_loads(view: PlanningView, plan: Plan, members: Sequence[int]) -> float:
     """Return the shortest duration over all assignments of the same sub-plans to members."""
     rows = [[row.get(seat) for seat in members] for row in plan]
-    if len(members) == 2:
-        orders = product((False, True), repeat=len(rows))
-        shared = ([row[::-1] if turned else row for row, turned in zip(rows, turns, strict=True)] for turns in orders)
-    else:
-        shared = ([[row[k] for k in order] for row in rows] for order in permutations(range(len(members))))
-    plans = [
-        tuple({s: e for s, e in zip(members, row, strict=True) if e is not None} for row in rows) for rows in shared
-    ]
+    assignments: list[list[Sequence[SubPlan | None]]] = []
+    if len(members) == 2:  # each row may be exchanged by itself
+        for turns in product((False, True), repeat=len(rows)):
+            assignments.append([row[::-1] if turned else row for row, turned in zip(rows, turns, strict=True)])
+    else:  # one permutation for all rows
+        for order in permutations(range(len(members))):
+            assignments.append([[row[k] for k in order] for row in rows])
+
+    def as_row(entries: Sequence[SubPlan | None]) -> dict[int, SubPlan]:
+        return {seat: entry for seat, entry in zip(members, entries, strict=True) if entry is not None}
+
+    plans = [tuple(map(as_row, assigned)) for assigned in assignments]
     return min(duration(loads(view, other, members)) for other in plans if _is_open(view, plan, other))
 
 

@@ -118,10 +118,10 @@ class Cookbook:
         return [s for s in self.utensils if self.kind[s] == kind]
 
     def _hops(self) -> dict[tuple[str, int], list[int]]:
-        near = [
-            [j for j in range(self.n_agents) if self.can_any(j, (s for s in self.counters if self.can(i, s)))]
-            for i in range(self.n_agents)
-        ]
+        near = []  # by agent: the agents that share a counter with it
+        for i in range(self.n_agents):
+            counters = [s for s in self.counters if self.can(i, s)]
+            near.append([j for j in range(self.n_agents) if self.can_any(j, counters)])
         targets = {("kind", kind): self.utensils_of(kind) for kind in set(self.kind.values())}
         targets["serve", 0] = self.members[Group.SERVING]
         hops_by_target: dict[tuple[str, int], list[int]] = {}

@@ -400,17 +400,15 @@ class OvercookedText(OvercookedScenes):
         slot = nearest_counter(tables.objects[k], state.cells[i], ways[seat])
         mask = np.zeros(len(tables.catalogue), np.int8)
         mask_directives(tables, row_at(state, i), seat, ways[seat], mask)
+        latest_first = state.macro_state[i, seat, DirectiveHistory.LAST : DirectiveHistory.LAST + MEMORY]
+        blocked = {}  # by seat: objects that teammates are in the way to
+        for j in seats:
+            blocked[j] = {name for name in self.slots[k] if distances[j][name] == NOTHING != alone[j][name]}
         return {
-            "history": [
-                texts[row]
-                for row in state.macro_state[i, seat, DirectiveHistory.LAST : DirectiveHistory.LAST + MEMORY]
-                if row
-            ][::-1],
+            "history": [texts[row] for row in latest_first[::-1] if row],
             "holding": {j: thing_text(state.players[i, j, Player.HAND : HAND_END]) for j in seats},
             "distances": distances,
-            "blocked": {
-                j: {name for name in self.slots[k] if distances[j][name] == NOTHING != alone[j][name]} for j in seats
-            },
+            "blocked": blocked,
             "objects": {name: state.cells[i, y, x].tolist() for (x, y), name in self.object_names[k].items()},
             "put_down": "" if slot == NOTHING else object_name(tables.objects[k, slot]),
             "feasible": [texts[action] for action in np.flatnonzero(mask)],

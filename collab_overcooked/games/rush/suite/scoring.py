@@ -331,12 +331,13 @@ def _result(records: Sequence[RushRecord], attribution: Attribution, losses: boo
         runs.setdefault(setting, {}).setdefault(record.seed, []).append(score_round(record, attribution, losses))
         orders[setting] = max(orders.get(setting, 0), len(record.orders))
     variant, order = rush_variant(records[0]), dict.fromkeys(settings)  # as in the file
+    scores = {setting: tuple(map(tuple, runs[setting].values())) for setting in order}
     team = list(records[0].team.values())
     return RushResult(
         variant.title,
         team_text(team),
         attribution,
-        {setting: tuple(map(tuple, runs[setting].values())) for setting in order},
+        scores,
         {setting: tuple(runs[setting]) for setting in order},
         {setting: orders[setting] for setting in order},
         not deviations(records[0], variant) and _is_homogeneous(team),

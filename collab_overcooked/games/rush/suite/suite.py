@@ -258,7 +258,10 @@ class RushSuite(Suite):
         def mean(value: Callable[[RoundScore], float | None]) -> Estimate | None:
             return mean_of_groups([[float(value(score) or 0) for score in scores] for scores in by_setting])
 
-        completed = mean_of_groups([[sum(s.completed for s in run) / len(run) for run in runs] for runs in groups])
+        def completed_per_episode(run: Sequence[RoundScore]) -> float:
+            return sum(score.completed for score in run) / len(run)
+
+        completed = mean_of_groups([list(map(completed_per_episode, runs)) for runs in groups])
         process = {Column("CR", "estimate", 2): completed}
         process[Column("RR", "estimate", 2)] = mean(attrgetter("ruined"))
         process[Column("turns", "estimate", 2)] = mean(attrgetter("turns"))

@@ -55,13 +55,17 @@ def _translation(recipe: Recipe) -> dict[str, str]:
 
 
 def scene_of(scene: Mapping[str, Any], recipe: Recipe) -> dict[str, Any]:
-    """Return a scene in which all players have positions as a scene of Overcooked, without what is of no use there."""
+    """Translate a scene in which all players have positions into a scene of Overcooked with one recipe."""
     objects = [(thing["position"], _thing(thing, recipe)) for thing in scene["objects"]]
-    players = [{**player, "holding": _thing(player["holding"], recipe)} for player in scene["players"]]
+
+    def plain_player(player: Mapping[str, Any]) -> dict[str, Any]:
+        holding = _thing(player["holding"], recipe)
+        return {"position": player["position"], "facing": player["facing"], "holding": holding}
+
     return {
         "timestep": scene["timestep"],
         "limit": scene["limit"],
-        "players": [{key: player[key] for key in ("position", "facing", "holding")} for player in players],
+        "players": list(map(plain_player, scene["players"])),
         "objects": [{"position": place, **thing} for place, thing in objects if thing],
     }
 

@@ -63,7 +63,7 @@ def write_curves(folder: Path) -> None:
 
 
 def training_folders(paths: Sequence[Path]) -> list[Path]:
-    """Return the training folders at or below some paths, each once: those with ``log.jsonl`` or ``returns.csv``.
+    """Return the training folders at or below some paths, each once: folders with ``log.jsonl`` or ``returns.csv``.
 
     Raises:
         ValueError: A path does not exist or holds no training.
@@ -173,7 +173,7 @@ def plot(curves: Sequence[Curve], path: Path, title: str = "", column: str = RET
         curves: Curves of ``aggregate``.
         path: File that ends in ``.svg``, ``.png`` or ``.csv``.
         title: Above the picture.
-        column: What the curves show, for the vertical axis.
+        column: Column of the log; label of the vertical axis.
 
     Raises:
         ValueError: The suffix of the file is not one of ``FORMATS``.

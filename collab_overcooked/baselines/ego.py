@@ -24,7 +24,7 @@ E3T = {"copy_rate": 0.1, "partner_noise": 0.3}
 
 
 def ego_settings(values: Mapping[str, Any]) -> TrainingSettings:
-    """Return the settings of an ego that is trained beside the partners of one or several pools.
+    """Return the settings of an ego that is trained with the partners of one or several pools.
 
     Raises:
         ValueError: No pool is named, or a setting is invalid.
@@ -45,7 +45,7 @@ def e3t_settings(values: Any) -> TrainingSettings:
 
 
 def train_responses(values: Any, pool_name: str, folder: Path, *, command: str = "", bar: bool = True) -> Path:
-    """Train a response to each partner of a pool, and write what it earns into the pool.
+    """Train a best response to each partner of a pool, and write its return into the pool.
 
     A response is a training beside this partner alone. Partners that are neither policy files nor play many episodes at
     once are left out. An entry's ``best`` is replaced if the response earns more. The pool's file is rewritten; for a
@@ -54,7 +54,7 @@ def train_responses(values: Any, pool_name: str, folder: Path, *, command: str =
     Args:
         values: Settings of a response.
         pool_name: Built-in pool or file.
-        folder: Of the trainings, each in the folder of its partner's name; what is there is continued.
+        folder: Folder of the trainings, one subfolder per partner; existing trainings are resumed.
         command: Kept in the policy files.
         bar: Draw a progress bar of the running training on a terminal.
 

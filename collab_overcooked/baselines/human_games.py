@@ -1,4 +1,4 @@
-"""Games that people played, as CSV, JSON, JSON lines or Parquet: what each person saw and chose.
+"""Readers of human games in CSV, JSON, JSON lines or Parquet: observation and action of each person.
 
 A row is one timestep of one trial: ``trial_id``, ``layout_name``, ``state`` and ``joint_action`` (JSON), ``layout``
 (the grid) where the data have it, and ``player_0_is_human`` and ``player_1_is_human`` where programs played too. The
@@ -84,7 +84,7 @@ def _read_json(content: bytes) -> Any:
 
 
 def _rows_within(value: Any, facts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of nested trajectories, each with what stands beside its trajectory, and a trial's name."""
+    """Yield the rows of nested trajectories, each with the fields of its trajectory and the name of the trial."""
     if isinstance(value, list) and all(isinstance(row, dict) and "state" in row for row in value):
         yield from ({**facts, **row} for row in value)
         return
@@ -110,7 +110,7 @@ def human_choices(game: Game, path: Path, seats: Sequence[int] | None) -> Iterat
     Args:
         game: The compiled game whose players are learned from.
         path: Table, see ``read_rows``.
-        seats: Whose choices; all if None.
+        seats: Seats whose choices are used; all if None.
 
     Raises:
         ValueError: The games are of another environment or of other layouts, or a row is invalid.
@@ -151,7 +151,7 @@ Played = tuple[Mapping[str, Any], list[int], Mapping[str, Any]]  # a scene, what
 
 
 def _scenes_of(game: Game, reader: Any, played: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[list[Played], int]:
-    """Return what can be read of the rows of a game, and how many states cannot be on its layout."""
+    """Return the rows of a game as scenes, and the number of states that are impossible on its layout."""
     state, out = game.alloc(1)
     scenes: list[Played] = []
     refused = 0

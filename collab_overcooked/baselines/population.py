@@ -121,7 +121,7 @@ def run_population(
 
     Args:
         population: Method and size.
-        settings: What members learn with.
+        settings: Settings of the members' trainings.
         folder: Made if it does not exist.
         command: Kept in the policy files.
         bar: Draw a progress bar of the running member on a terminal.
@@ -150,7 +150,7 @@ def run_population(
 
 
 def train_members(members: Mapping[str, TrainingSettings], folder: Path, *, command: str, bar: bool) -> None:
-    """Train members one after the other, each in the folder of its name; finished ones are left as they are."""
+    """Train members one by one, each in the folder of its name; finished members are skipped."""
     began, trained = time.monotonic(), 0
     for k, (name, member) in enumerate(members.items()):
         path = folder / name
@@ -197,7 +197,7 @@ def _preferring(population: PopulationSettings, game: FullGame, folder: Path) ->
 def play_all_seats(
     game: FullGame, policy: PolicyFile, others: Sequence[PolicyFile], games: int, seed: int
 ) -> list[Games]:
-    """Play games with a policy in each seat in turn; the others follow it in seat order, cyclically."""
+    """Play games with a policy in each seat in turn; its teammates take the following seats, cyclically."""
     team = [policy, *others]
     return [
         play_games(game, [team[(seat - first) % game.n_agents] for seat in range(game.n_agents)], games, seed)

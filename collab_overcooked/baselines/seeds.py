@@ -27,14 +27,14 @@ def train_seeds(
 ) -> ResultTable | None:
     """Train once for each seed, in ``seed_N``, then write tables, curves with intervals and a report over all.
 
-    Trainings that are there are continued; finished ones are left as they are.
+    Interrupted trainings are resumed and finished ones skipped.
 
     Args:
-        train: See ``Train``.
+        train: Function that trains one seed in a folder; see ``Train``.
         seeds: Different seeds.
-        folder: Made if it does not exist.
-        workers: Trainings at a time, or Ray; see ``workers.read_workers``. With one they run in this process.
-        env_id: Game of the trainings, if it is known; other processes must be able to load it.
+        folder: Folder of all seeds; created if missing.
+        workers: Number of parallel trainings, or Ray; see ``workers.read_workers``. One runs in this process.
+        env_id: Game of the trainings, if known; worker processes must be able to load it.
 
     Returns:
         The table over all seeds; None for algorithms whose folders hold no returns by environment steps.

@@ -34,6 +34,7 @@ from collab_overcooked.runner.teams import MakePolicy, make_team
 from collab_overcooked.runner.workers import read_workers, run_jobs
 
 if TYPE_CHECKING:
+    import pandas
     from matplotlib.figure import Figure
 
 logger = logging.getLogger(__name__)
@@ -128,7 +129,7 @@ class CrossPlay:
             "returns": self.returns.tolist(),
         }
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pandas.DataFrame:
         """Return the matrix as a pandas DataFrame: means with the ends of their intervals."""
         return self.table().to_pandas()
 

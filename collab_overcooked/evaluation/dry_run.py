@@ -50,7 +50,7 @@ Bounds = dict[tuple[str, str], tuple[int, int]]
 
 
 def upper_bounds(plan: MatchPlan, records: Iterable[EpisodeRecord]) -> Bounds:
-    """Return upper bounds on requests, tokens and dollars of the missing episodes."""
+    """Count the missing episodes and bound their decisions, by spec of the model and kind of agent."""
     done = {key_of(record) for record in records}
     episodes: dict[tuple[str, str], set[Any]] = {}
     decisions: dict[tuple[str, str], int] = {}
@@ -124,7 +124,10 @@ def prompt_tokens(
     return tokens
 
 
-def _cost(spec: str, kind: str, decisions: int, prompt: float | None, prices: Mapping[str, Price]) -> tuple[Any, ...]:
+def _cost(
+    spec: str, kind: str, decisions: int, prompt: float | None, prices: Mapping[str, Price]
+) -> tuple[float | None, float | None, float | None]:
+    """Return tokens of a prompt, tokens of all decisions, and dollars; None if unknown."""
     if kind == TEACHER or prompt is None:
         return None, None, None
     settings = parse_settings(PolicySpec.parse(spec).parameters)

@@ -49,9 +49,9 @@ class OrderResult:
             tables[agents] = CosTable(agents, tuple(paces), tuple(levels), runs)
         return tables
 
-    def level_order(self, level: str) -> Any:
+    def level_order(self, level: str) -> tuple[int, int, str]:
         """Return the sort key of a level; levels with equal keys keep the order of the records."""
-        return 0
+        return 0, 0, ""
 
     def pace_order(self, pace: float) -> float:
         """Return the sort key of a pace."""

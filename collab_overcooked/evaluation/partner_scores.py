@@ -59,7 +59,7 @@ class PartnerScore(Struct, frozen=True, kw_only=True):
     test_partners: Annotated[int, Meta(ge=1)] | None = None
 
     @property
-    def key(self) -> tuple[Any, ...]:
+    def key(self) -> tuple[str, str, str, str | None, str, str, int]:
         """Identity of a line: method, ego, partner and seat of the ego."""
         ego = self.sha256 or self.ego
         return (self.pool_sha256, self.method, ego, self.mode, self.kind, self.partner, self.seat)

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from collab_overcooked import registry
 from collab_overcooked.core.record import EpisodeRecord
+from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.wrappers import check_max_cycles, split_options
 from collab_overcooked.evaluation.benchmark import Benchmark, ComparisonBudget, Reference, Setting, Summary, only
 from collab_overcooked.io.checks import near_matches, parse_integer
@@ -308,13 +309,13 @@ class Suite:
         return (), ()
 
     def reference_remarks(self, benchmark: Benchmark) -> Sequence[str]:
-        """Return sentences about the published numbers, which stand under the leaderboard where these do."""
+        """Return sentences about the published numbers, shown below a leaderboard that has some."""
         return ()
 
     def derived(self, record: EpisodeRecord) -> Mapping[str, Any]:
         """Return fields of a record as computed from its other fields, by name.
 
-        A record whose task is not one of the suite's own names, as in games played from Python, has none.
+        Empty for a record whose task is not one of the suite, as in games played from Python.
 
         Raises:
             ValueError: If the record's options cannot be read.
@@ -384,7 +385,7 @@ def plan_known_team(
 
 
 def check_env_options(env_id: str, options: Mapping[str, Any], elsewhere: Mapping[str, str]) -> dict[str, Any]:
-    """Check extra options of the environment by name; ``max_cycles``, the length of an episode, is one of every game.
+    """Check the names of extra environment options; every game has ``max_cycles``, the length of an episode.
 
     Args:
         env_id: Registered id.
@@ -423,8 +424,12 @@ def check_names(what: str, files: Iterable[str], name_of: Callable[[str], str]) 
             raise ValueError(f"{what}: {named[name]} and {file} are both called {name!r}; rename one")
 
 
-def load_checked(env_id: str, **options: Any) -> Any:
-    """Return the game of some options."""
+def load_checked(env_id: str, **options: Any) -> FullGame[Any, Any]:
+    """Compile a game after checking all environment options, ``max_cycles`` included.
+
+    Raises:
+        ValueError: An option is unknown or invalid.
+    """
     wrapper, game_options = split_options(options)
     check_max_cycles(wrapper.get("max_cycles"))
     return registry.load_game(env_id, **game_options)

@@ -43,7 +43,7 @@ class Trajectory:
 
     @property
     def about(self) -> dict[str, Any]:
-        """Return what datasets say of the episode: fields of its record, and its environment options."""
+        """Return the metadata of the episode for datasets: fields of its record and environment options."""
         values = {name: value for name, value in to_builtins(self.record).items() if name in EPISODE_FIELDS}
         return {**values, "env_kwargs": dict(self.record.env_kwargs)}
 
@@ -103,7 +103,7 @@ def read_trajectories(
     Args:
         records: Records.
         observation: See ``read_trajectory``.
-        people: Include episodes with people, who must have consented to their publication.
+        people: Include episodes with people, who must have consented to publication.
 
     Yields:
         Trajectories in the order of the records.

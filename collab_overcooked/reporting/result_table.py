@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import rich.box
 import rich.table
@@ -19,6 +19,9 @@ from rich.text import Text
 from collab_overcooked.io.text import one_line
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.reporting.escaping import file_cell, markdown_text, terminal_text
+
+if TYPE_CHECKING:
+    import pandas
 
 MISSING = "–"
 Cell = Estimate | float | str | None
@@ -176,7 +179,7 @@ class ResultTable:
             writer.writerow([file_cell(cell) if isinstance(cell, str) else cell for cell in cells])
         return out.getvalue()
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pandas.DataFrame:
         """Return the table as a pandas DataFrame with the columns of the CSV file.
 
         Raises:

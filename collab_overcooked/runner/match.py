@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from collab_overcooked import __version__, plugins, registry
+from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.envs.wrappers import split_options
 from collab_overcooked.game_spec import NO_TEACHER
@@ -58,8 +59,8 @@ class Match:
         """Return the fields, without seeds, that distinguish the match in its plan, as JSON values."""
         return {name: value for name, value in asdict(self).items() if name not in ("seed", "limits")}
 
-    def load_game(self) -> Any:
-        """Return the compiled game, without an environment, which would compile the game's kernels."""
+    def load_game(self) -> FullGame[Any, Any]:
+        """Load the game without an environment, which would compile kernels."""
         return registry.load_game(self.env_id, **split_options(self.env_kwargs)[1])
 
     def speakers(self) -> list[str]:

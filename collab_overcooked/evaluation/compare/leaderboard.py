@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import structs, to_builtins
 
@@ -32,6 +32,9 @@ from collab_overcooked.runner.env_variants import Variant, changed_options, vari
 from collab_overcooked.runner.match import MatchPlan
 from collab_overcooked.runner.records import RECORDS, about, read_packed
 from collab_overcooked.runner.teams import team_text
+
+if TYPE_CHECKING:
+    import pandas
 
 _POLICY, _KIND, _EPISODES = Column("Policy"), Column("kind"), Column("episodes", "number")
 LEARNED = "RL"  # kind of trained policies
@@ -329,7 +332,7 @@ class Comparison:
             texts += [] if above else [f"no language model is above {GREEDY}"]
         return f"{'; '.join(texts)}."
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pandas.DataFrame:
         """Return the rankings of all games as one pandas DataFrame, with the game in the column ``game``."""
         tables = []
         for board in self.leaderboards:

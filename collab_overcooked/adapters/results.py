@@ -24,11 +24,11 @@ _PATH = re.compile(r"[/\\]|\.[A-Za-z]\w*\s*$")  # of a file or folder: a separat
 
 
 def outcome_of(record: EpisodeRecord, rate: Callable[[EpisodeRecord], float] | None = None) -> float:
-    """Return how well an episode went, from 0 to 1.
+    """Return the outcome of an episode, from 0 to 1.
 
     Args:
         record: Record with its metrics.
-        rate: Of the game's ``MetricSet``; None for its ``outcome``, or the success where it has none.
+        rate: Function that rates a record; None for ``outcome`` of the game's ``MetricSet``, or success without one.
     """
     if record.suite:  # an answer to a question, for which nothing was played
         return float(record.success)
@@ -76,7 +76,7 @@ def parse_suite_options(suite: str, options: Mapping[str, Any]) -> dict[str, Any
 
 
 def plan_for_client(suite: str, team: str, options: Mapping[str, Any]) -> MatchPlan:
-    """Plan an evaluation that a client asks of a server; it may name what the package ships, but no files or modules.
+    """Plan an evaluation for a remote client, which may name built-in policies and layouts, but no files or modules.
 
     Args:
         suite: Name of the suite.

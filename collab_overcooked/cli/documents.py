@@ -31,7 +31,7 @@ ANY_GAME = ("collab_overcooked.cli.lexicons:LEXICON", "collab_overcooked.study.d
 
 @cache
 def document_kinds() -> tuple[DocumentKind, ...]:
-    """Return all kinds of files: those of every game, lexicons and studies."""
+    """Return all kinds of files: files of every game, lexicons and studies."""
     entries = dict.fromkeys(entry for record in registry.games() for entry in record.documents)
     return tuple(registry.load_entry(entry) for entry in (*entries, *ANY_GAME))
 

@@ -71,7 +71,7 @@ def list_names(
 
 
 def check_settings(suite: str, options: Mapping[str, Any]) -> None:
-    """Check options of the environment of a suite, also where what is shown does not depend on them.
+    """Check environment options of a suite, even if the output does not depend on them.
 
     Raises:
         ValueError: For an unknown option or a value that is not allowed.
@@ -194,7 +194,7 @@ def describe_file(path: str, options: Mapping[str, Any]) -> str:
 
 
 def describe_env(env_id: str, chosen: Mapping[str, Any]) -> str:
-    """Return summary, spaces and options of an environment as text; spaces are those with the chosen options."""
+    """Return summary, spaces with the chosen options, and all options of an environment as text."""
     import inspect
     from dataclasses import fields
 

@@ -169,7 +169,7 @@ class FactorialDesign:
     def power(
         self, term: Term, effect: float, units: int, *, alpha: float = 0.05, simulations: int = 500, seed: int = 0
     ) -> float:
-        """Return the share of simulated studies in which a term is significant.
+        """Estimate the power of a test: the share of simulated studies in which a term is significant.
 
         A simulated unit has the deviations of an observed unit, drawn with replacement, from the means of its cell,
         plus the effect: the difference between the first and the last level of a factor, or for an interaction the

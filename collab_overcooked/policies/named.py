@@ -33,7 +33,7 @@ def read_named(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def default_mode(spec: str) -> str | None:
-    """Return the mode in which the file of a spec plays by default; None for all but policy files."""
+    """Return the default mode of a spec's policy file; None for policies without a file."""
     from collab_overcooked.policies.policy_file import read_policy
 
     parsed = PolicySpec.parse(spec)

@@ -214,7 +214,7 @@ class PolicyFile:
 
 
 def with_met(file: PolicyFile, partners: Iterable[Met]) -> PolicyFile:
-    """Return a policy whose file says which partners it has met, in addition to those that it already names."""
+    """Return the policy with more met partners in its metadata."""
     met = dict.fromkeys((*file.met, *partners))
     return PolicyFile(file.network, {**file.meta, "met": [partner._asdict() for partner in met]})
 

@@ -135,7 +135,7 @@ def _team_entries(records: Sequence[EpisodeRecord]) -> dict[str, str]:
 
 
 def choose_episodes(records: Sequence[EpisodeRecord]) -> list[EpisodeRecord]:
-    """Order episodes for display: one per level or setting, failures before successes, then the others."""
+    """Order episodes for display: first one per level or setting, failures before successes, then the rest."""
     done = list(map(_reached_all, records))
     seen: set[Any] = set()
     firsts: list[int] = []

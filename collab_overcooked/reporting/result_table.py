@@ -210,13 +210,13 @@ class ResultTable:
 def table_of(
     columns: Sequence[Column], items: Iterable[Any], title: str = "", marks: Mapping[int, str] | None = None
 ) -> ResultTable:
-    """Return a table with a row for each item, whose cells the columns' ``value`` returns.
+    """Return a table with one row per item; cells are computed by the columns' ``value``.
 
     Args:
         columns: Columns with ``value``.
-        items: What ``value`` takes.
+        items: Arguments of ``value``, one per row.
         title: Heading.
-        marks: See ``ResultTable``.
+        marks: Marks of rows by index; see ``ResultTable``.
     """
     rows = (tuple(column.value(item) if column.value else None for column in columns) for item in items)
     return ResultTable(tuple(columns), tuple(rows), title, marks or {})

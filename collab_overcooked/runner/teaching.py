@@ -185,11 +185,11 @@ def play_series(
     """
     teaching, records = teaching or make_teaching(NO_TEACHER), list[EpisodeRecord]()
     feedback: Sequence[str] = ()
-    strangers = _Strangers(env, seed) if teaching.is_placebo else None
+    placebo_team = _PlaceboTeam(env, seed) if teaching.is_placebo else None
     for task, number in keys:
         if records:
-            strange = strangers.play(records[-1], score=score, **options) if strangers else None
-            feedback = teaching.look_back(env.game, records[-1], team.policies, strange)
+            placebo = placebo_team.play(records[-1], score=score, **options) if placebo_team else None
+            feedback = teaching.look_back(env.game, records[-1], team.policies, placebo)
             teacher: object = teaching.teacher
             if isinstance(teacher, ReportsUsage):
                 records[-1].accounts = records[-1].accounts | {"teacher": convert(teacher.account(), Usage)}
@@ -199,7 +199,7 @@ def play_series(
     return records
 
 
-class _Strangers:
+class _PlaceboTeam:
     """A different team that plays the episodes of a series; its feedback serves as placebo."""
 
     def __init__(self, env: ParallelEnv, seed: int) -> None:

@@ -84,7 +84,7 @@ def study_facts(study: Study) -> dict[str, Any]:
 
 
 def differences(conditions: Sequence[Condition]) -> dict[str, list[str]]:
-    """Return in what conditions differ and the value in each of them, by name of the option, seat or setting."""
+    """Return the options, seats and settings in which conditions differ, with the value in each condition."""
     values = [_values_of(condition) for condition in conditions]
     names = dict.fromkeys(name for value in values for name in value)
     by_name = {

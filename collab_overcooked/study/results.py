@@ -171,7 +171,7 @@ class StudyResults:
         return round(min(bonus.most, max(0.0, sum(played))), 2)
 
     def _round_bonus(self, record: EpisodeRecord) -> float | None:
-        """Return what a round adds to the bonus; None if the study pays none."""
+        """Return the bonus of a round; None if the study pays none."""
         bonus, metric = self.journal.study.bonus, score_metric(record)
         if bonus is None:
             return None
@@ -306,7 +306,7 @@ class StudyResults:
         """Return a row for each person in each episode, with columns of participants and of answers.
 
         Args:
-            answers: Rows of ``answers`` that are to have columns.
+            answers: Rows of ``answers`` that become columns.
         """
         people: dict[Cell, Row] = {
             row["id"]: {name: row[name] for name in OF_PARTICIPANTS} for row in self.participants() if row["id"]
@@ -383,7 +383,7 @@ def most_steps(study: Study) -> int:
 
 
 def columns_of(table: str, study: Study) -> list[str]:
-    """Return the columns of a table of a study; episodes have the metrics of their games as further columns."""
+    """Return the columns of a table of a study; episodes also have the metrics of their games."""
     columns = list(COLUMNS_OF[table])
     place = next((columns.index(name) + 1 for name in ("conditions", "condition") if name in columns), None)
     columns[place:place] = study.factors if place is not None else ()
@@ -498,7 +498,7 @@ def _exported_records(
 
 
 def _numbered(records: Sequence[EpisodeRecord]) -> Iterator[EpisodeRecord]:
-    """Yield records that may be of the same episode, played by other people, under numbers of their own."""
+    """Yield records with distinct episode numbers, as groups of people may have played the same episode."""
     taken = set[tuple[str, int]]()
     for record in records:
         number = int(record.episode)

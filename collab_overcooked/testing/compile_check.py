@@ -1,4 +1,4 @@
-"""Conformance check that kernels compile, with what an author can do where they do not."""
+"""Conformance check that kernels compile, with advice for authors if they do not."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def check_kernels(subject: Subject) -> str:
 
 
 def explain(error: Exception) -> str:
-    """Return where and why a kernel does not compile and what to do; empty for errors that compilers do not raise."""
+    """Return location, cause and remedy of a compilation error; empty for errors of other kinds."""
     text = _COLOURS.sub("", str(error))
     if not type(error).__module__.startswith("numba.") and "No definition for lowering" not in text:
         return ""

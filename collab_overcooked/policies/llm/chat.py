@@ -32,7 +32,7 @@ class ChatTransport(Transport):
     """Chat completions over HTTP."""
 
     def _open(self, url: str, key: str) -> None:
-        timeout = self.patience.timeout
+        timeout = self.retry_policy.timeout
         web = self._openai.DefaultHttpxClient(base_url=url, event_hooks={"response": [partial(_hasten, timeout)]})
         self._client: Any = self._openai.OpenAI(
             base_url=url,

@@ -34,7 +34,7 @@ Kind = Literal["open", "close", "answer", "end", "token", ""]
 
 
 def visible(text: str) -> str:
-    """Return the answer in a text: without thoughts, markup and what follows the end of the model's turn.
+    """Return the answer in a text, without thoughts, markup and text after the end of the model's turn.
 
     A thought without an end is all thought; an end without a beginning ends a thought that the chat template began.
     """

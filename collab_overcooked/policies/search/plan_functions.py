@@ -69,7 +69,7 @@ class Walk:
         return self.view.travel(self.place, option.place if option.start is None else option.start) + option.work
 
     def value(self, option: SubPlan) -> float:
-        """Return the value of a sub-plan; that of a delivery grows with the load."""
+        """Return the value of a sub-plan; the value of a delivery grows with the load."""
         if option.load >= 0:
             return option.value
         return option.value * (FULL if self.seat in self.view.urgent else (self.held / self.capacity) ** LOAD_POWER)
@@ -110,7 +110,7 @@ def seat_merit(view: PlanningView, seat: int, entries: Sequence[SubPlan]) -> flo
 
 
 def duration(steps: Mapping[int, float]) -> float:
-    """Return the duration of a plan: the steps of the last seat, plus a small weight for those of the others."""
+    """Return the duration of a plan: the steps of the slowest seat, plus a small weight on the sum of all steps."""
     return max(steps.values(), default=0.0) + ASIDE * sum(steps.values())
 
 
@@ -216,7 +216,7 @@ def worth(walk: Walk, option: SubPlan) -> float:
 
 
 def changes(briefing: Briefing, node: Node) -> Iterator[Plan]:
-    """Yield a new plan if there are new findings, the critics' changes, the plan itself, and other changes by merit."""
+    """Yield candidates: a new plan after new findings, critics' changes, the plan itself, other changes by merit."""
     plan: Plan = node.draft.plan
     running, view = briefing.running, briefing.view
     if any(critique.findings for critique in node.critiques):

@@ -230,7 +230,7 @@ class Overcooked(OvercookedManual):
         return foreseen
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
-        """Return what each player did in the last step, by the original's names.
+        """Return the event of each player in the last step, by the original's names.
 
         Returns:
             None or a mapping with ``event`` (the first one), ``events`` (all of them), ``label``, ``sparse`` and

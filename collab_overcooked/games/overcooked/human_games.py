@@ -44,7 +44,7 @@ def layout_names(game: Game) -> set[str]:
 
 
 def find_layout(game: Game, row: Mapping[str, Any]) -> tuple[str | None, str]:
-    """Return the layout of a game on which a row was played, by its grid if the row has one, and what it is called.
+    """Return the layout of a row and its name; a grid in the row takes precedence over the name.
 
     Returns:
         Name of the game's layout, None if it is another one; the name in the row, with a remark if its grid differs.

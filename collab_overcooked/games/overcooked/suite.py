@@ -94,7 +94,7 @@ class OvercookedRecord(EpisodeRecord, kw_only=True):
 
 
 class KitchenLogger:
-    """Logger of the kitchens of an episode in which they change."""
+    """Logger of changing kitchens of an episode."""
 
     def begin(self, env: ParallelEnv) -> None:
         """Log the first kitchen."""
@@ -103,7 +103,7 @@ class KitchenLogger:
             self.kitchens.append([0, self._name(env)])
 
     def step(self, env: ParallelEnv) -> dict[str, Any]:
-        """Log a change; the step itself gets no further fields."""
+        """Log a change; the step gets no additional fields."""
         if self.kitchens and self._name(env) != self.kitchens[-1][1]:
             self.kitchens.append([int(env.arrays[0].clock[0, Clock.T]), self._name(env)])
         return {}
@@ -176,7 +176,7 @@ def published() -> Published:
 
 
 def score_record(record: OvercookedRecord) -> dict[str, Any]:
-    """Return the metrics of one episode, as they stand in its record: those of ``SOUP_METRICS``."""
+    """Compute the metrics ``SOUP_METRICS`` of one episode from its record."""
     score, soups, shaped = 0.0, 0, [0.0] * len(record.team)
     for step in record.steps:
         for seat, event in enumerate(step.events):
@@ -192,7 +192,7 @@ LONG_DIRECTIVE = 20  # steps of a directive from which on its player counts as f
 
 
 def count_frozen(record: OvercookedRecord) -> list[int]:
-    """Return the steps of each seat in which it went on with a directive of more than ``LONG_DIRECTIVE`` steps."""
+    """Count the steps of each seat within directives of more than ``LONG_DIRECTIVE`` steps."""
     frozen = [0] * len(record.team)
     running = list(frozen)
     for step in record.steps:
@@ -251,7 +251,7 @@ def measure_recovery(record: OvercookedRecord) -> float | None:
 
 
 def measure_kitchens(record: OvercookedRecord) -> dict[str, Any]:
-    """Return the metrics of one episode: those of ``METRICS``, with ``recovery`` only where kitchens change."""
+    """Compute the metrics ``METRICS`` of one episode; ``recovery`` only if kitchens change."""
     recovery = {"recovery": measure_recovery(record)} if record.kitchens else {}
     return score_record(record) | {"frozen": count_frozen(record)} | recovery
 
@@ -384,7 +384,7 @@ LAYOUT = DocumentKind(
 
 @dataclass(frozen=True, kw_only=True)
 class LayoutGenerator(GeneratorConfig):
-    """Layouts in which soup can be served, each in a file of its own, with a par score."""
+    """Generator of solvable layouts with a par score, one file per layout."""
 
     count: int = option(8, "Number of layouts.")
     par: str = option("planner", f"Policy whose score becomes the par score, or {NO_POLICY}.")

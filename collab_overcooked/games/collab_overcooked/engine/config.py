@@ -94,7 +94,7 @@ ORDERS_HORIZON = 400  # steps of a game of many orders, the field's usual horizo
 
 
 class OrderPool(NamedTuple):
-    """The tasks from which orders are drawn."""
+    """Tasks from which orders are drawn."""
 
     tasks: tuple[str, ...]  # Their names
     weights: Mapping[str, float]  # How likely each is to be drawn, 1 where none is given

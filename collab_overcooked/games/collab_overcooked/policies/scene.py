@@ -28,7 +28,7 @@ class RecipeFacts:
 
 
 class Cookbook:
-    """A kitchen's recipes, places and action ids, and what they cost to reach."""
+    """Recipes, stations and action ids of a kitchen, and the steps to reach stations."""
 
     def __init__(self, game: FullGame) -> None:
         tables = compiled_of(game, "CollabOvercooked-v0").tables
@@ -110,7 +110,7 @@ class Cookbook:
         return bool(self.access[seat][station] != Access.NONE)
 
     def can_any(self, seat: int, stations: Iterable[int]) -> bool:
-        """Return whether a seat can use one of some stations."""
+        """Return whether a seat can use at least one of the stations."""
         return any(self.can(seat, s) for s in stations)
 
     def utensils_of(self, kind: int) -> list[int]:

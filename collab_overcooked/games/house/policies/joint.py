@@ -152,7 +152,7 @@ Cell = tuple[int, int]
 
 @lru_cache(maxsize=4096)
 def ways_from(grid: Grid, start: Cell) -> dict[Cell, int]:
-    """Return the path lengths, in cells, from one cell to all others."""
+    """Return the path lengths, in cells, from one cell to all cells."""
 
     def beside(cell: Cell) -> list[Cell]:
         x, y = cell

@@ -1,4 +1,4 @@
-"""Scenes of the household games: what each key says, what must hold between keys, and what one agent knows."""
+"""Scenes of the household games: the meaning of each key, constraints between keys, and knowledge of one agent."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ FURNISHED = ("surface", "container", "bed")  # kinds of places
 
 
 def numbered(names: Sequence[str], k: int) -> str:
-    """Return a name of a list, with a number if there are several like it."""
+    """Return the name at an index of a list, numbered if the name occurs several times."""
     return names[k] if names.count(names[k]) == 1 else f"{names[k]} {names[: k + 1].count(names[k])}"
 
 
 def known_scene(scene: Scene, seat: int) -> Scene:
-    """Return the part of a scene that a seat knows; things and places are as it believes them to be.
+    """Return the part of a scene that a seat knows; things and places are as the seat believes them to be.
 
-    ``places`` and ``things`` are by their numbers; rooms, furniture and things have ``way``, the cells to walk there.
+    ``places`` and ``things`` have their numbers as keys; ``way`` is the number of cells to walk there.
     """
     known, agent = scene["known"][seat], scene["agents"][seat]
     ways, things = agent["ways"], scene["things"]

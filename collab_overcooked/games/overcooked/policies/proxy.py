@@ -1,4 +1,4 @@
-"""Stand-ins for people by layout: clones of noisy and greedy play, and policies that were trained beside such a clone.
+"""Stand-ins for people by layout: clones of noisy and greedy play, and policies trained with such a clone.
 
 Source: LLM-Co, table 2, whose proxies are clones of people's games (Carroll et al. 2019). Those games do not come with
 the package; ``train bc --data`` reads them.
@@ -49,7 +49,7 @@ class ProxyPolicy(PolicyBase):
 
 
 def from_text(text: str) -> ProxyPolicy:
-    """Make the policy of a spec such as ``"proxy:bc"``; the text is what follows the colon.
+    """Create the policy of a spec such as ``"proxy:bc"`` from the text after the colon.
 
     Raises:
         ValueError: The kind is unknown.

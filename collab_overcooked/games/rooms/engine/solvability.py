@@ -1,4 +1,4 @@
-"""Solvability of layouts: connectivity, expected turns of best play, and the help that players must give each other.
+"""Solvability of layouts: connectivity, expected turns of best play, and turns of necessary help.
 
 A helping turn is one in which a player presses a button, or is the killer's target while another player works on a
 generator.

@@ -58,7 +58,7 @@ class Cards:
         self._known[name] = dict(recipe)
 
     def name(self, recipe: Mapping[str, Any], spare: str) -> str:
-        """Return the name of a recipe; a new one gets that of a free dish, or else ``spare`` with a number."""
+        """Return the name of a recipe; a new recipe is named after an unused dish, or ``spare`` with a number."""
         for name, known in self._known.items():
             if known == recipe:
                 return name

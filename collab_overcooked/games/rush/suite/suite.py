@@ -48,7 +48,7 @@ class ScenarioOptions:
 
 
 def check_scenarios(sources: Sequence[str], options: ScenarioOptions) -> DocumentFinding:
-    """Prove what the team and a single agent can reach, and the claims of each file."""
+    """Prove the best results of the team and of a single agent, and check the claims of each file."""
     from ..engine.search import BUDGET
     from ..engine.solvability import prove_solvability, report_text
 
@@ -112,7 +112,7 @@ class ScenarioGenerator:
 
 
 class RushLogger(EpisodeLogger):
-    """Logs what an episode was and what became of its orders, and which reset brings it back."""
+    """Logs the scenario and orders of an episode, and the reset options that reproduce it."""
 
     def begin(self, env: ParallelEnv) -> None:
         scene = env.scene()
@@ -130,7 +130,7 @@ class RushLogger(EpisodeLogger):
 
 
 def task_name(scenario: str, domain: str, agents: int, teacher: str) -> str:
-    """Return what a record's episode is called, for example ``"hard, alien, 2 agents, teacher_group"``."""
+    """Return the task name of records, for example ``"hard, alien, 2 agents, teacher_group"``."""
     taught = "" if teacher == NO_TEACHER else f", {teacher}"
     return f"{scenario}, {domain}, {plural(agents, 'agent')}{taught}"
 

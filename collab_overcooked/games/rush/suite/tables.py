@@ -1,4 +1,4 @@
-"""Tables of Rush: group and individual metrics, outcomes of episodes, and several runs beside each other."""
+"""Tables of Rush: group and individual metrics, outcomes of episodes, and comparison of runs."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def _by_seed(runs: Sequence[Sequence[RoundScore]], seeds: Sequence[int]) -> Runs
 
 
 def teaching_table(groups: Mapping[tuple[str, RushSetting], RunsBySeed]) -> list[ResultTable]:
-    """Return what each teaching adds to none and to its placebo, seed by seed; nothing without such a pair.
+    """Return the effect of each teaching relative to none and to its placebo, paired by seed; empty without pairs.
 
     Args:
         groups: (Team, setting) -> its runs by seed; the name of the team is left out of the rows if it is empty.

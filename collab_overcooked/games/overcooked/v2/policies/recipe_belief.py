@@ -166,7 +166,7 @@ class Memory:
         return self._possible[int(self._rng.integers(len(self._possible)))]
 
     def update(self, scene: Scene) -> dict[str, Any]:
-        """Take in a seat's scene, and return it with beliefs of what is out of view."""
+        """Update beliefs from a seat's scene, and return the scene completed by beliefs about cells out of view."""
         visible = cells_in_view(self._compiled.tables, *scene["players"][self._seat]["position"])
         aged = {cell: _aged(thing) for cell, thing in self._objects.items() if not visible[cell[1], cell[0]]}
         self._objects = aged | {tuple(thing["position"]): thing for thing in scene["objects"]}
@@ -321,7 +321,7 @@ class RecipeBeliefPolicy(PolicyBase):
         return self._tidy(scene, list(shared), use) if is_stuck else chosen
 
     def _is_crowded(self, scene: Scene, seat: int) -> bool:
-        """Return whether a further ingredient could be put nowhere: hands that hold one could not take a plate."""
+        """Return whether all pots are full and at most one counter is free, so that hands may stay full."""
         x, y = scene["players"][seat]["position"]
         free = [cell for cell in self._private(scene) if self._paths.is_reachable(cell, (x, y))]
         pots = [thing for thing in scene["objects"] if thing["item"] == "soup"]
@@ -343,7 +343,7 @@ class RecipeBeliefPolicy(PolicyBase):
         return [cell for cell in self._paths.cells["W"] if cell not in taken]
 
     def _target(self, scene: Scene) -> tuple[str, ...]:
-        """Return the soup to cook: the recipe, or what makes room for it where no pot can become the recipe."""
+        """Return the soup to cook: the recipe, or a soup that empties a pot if no pot can become the recipe."""
         recipe = self._memory.guess
         pots = [thing["ingredients"] for thing in scene["objects"] if thing["item"] == "soup"]
         if len(pots) < len(self._paths.cells["P"]) or any(can_become(pot, recipe) for pot in pots):

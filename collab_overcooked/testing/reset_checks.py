@@ -32,7 +32,7 @@ STARTED = ("observations", "masks", "rewards", "terminated", "truncated")  # of 
 
 
 def check_resets(subject: Subject) -> str:
-    """Check that a reset is equal to that of a new environment with the same seed, whatever was played before."""
+    """Check that a reset returns the same as in a new environment with the seed, whatever was played before."""
     if subject.game is not None:  # arrays of batches say most about what is left
         _expect_new_batches(subject, subject.game)
         _expect_observed_resets(subject, subject.game)

@@ -173,7 +173,7 @@ LEVEL = DocumentKind(
 
 @dataclass(frozen=True, kw_only=True)
 class LevelGenerator:
-    """Generator of levels with animals around a yard, with proven limits on the score."""
+    """A level with animals around a yard, with proven limits on the score."""
 
     seed: int = option(0, "Random seed.")
     dishes: int = option(2, "Kinds of meat in orders, 1 to 4.")

@@ -384,7 +384,7 @@ LAYOUT = DocumentKind(
 
 @dataclass(frozen=True, kw_only=True)
 class LayoutGenerator(GeneratorConfig):
-    """Generator of solvable layouts with a par score, one file per layout."""
+    """Solvable layouts with a par score, one file per layout."""
 
     count: int = option(8, "Number of layouts.")
     par: str = option("planner", f"Policy whose score becomes the par score, or {NO_POLICY}.")

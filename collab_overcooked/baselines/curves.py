@@ -110,7 +110,7 @@ def _read_returns(folder: Path) -> list[dict[str, object]]:
         rows = list(csv.DictReader(read_text(path).splitlines()))
         return [{name: float(value) for name, value in row.items() if value} for row in rows]
     except (ValueError, TypeError, AttributeError) as error:
-        raise ValueError(f"{path}: is no CSV file of numbers: {error}") from None
+        raise ValueError(f"{path}: is not a CSV file of numbers: {error}") from None
 
 
 def name_of(folder: Path) -> str:

@@ -54,7 +54,7 @@ def read_rows(path: Path) -> list[Mapping[str, Any]]:
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise ValueError("it is not a list of rows")
     except (ValueError, csv.Error) as error:
-        raise ValueError(f"{path}: is no table of games: {error}") from None
+        raise ValueError(f"{path}: is not a table of games: {error}") from None
     missing = [name for name in NEEDED if any(name not in row for row in rows)]
     if missing:
         raise ValueError(f"{path}: has no column {', '.join(missing)} in some rows")

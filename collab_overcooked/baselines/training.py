@@ -255,7 +255,7 @@ def _checkpoint_errors(path: Path) -> Iterator[None]:
         yield
     except Exception as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise ValueError(f"{path}: is no checkpoint of such a training: {reason:.300}") from None
+        raise ValueError(f"{path}: is not a checkpoint of this kind of training: {reason:.300}") from None
 
 
 def _compare(path: Path, was: Mapping[str, Any], now: Mapping[str, Any]) -> None:

@@ -69,7 +69,7 @@ def _status(path: str | Path) -> os.stat_result:
 
 def _check_file(status: os.stat_result, limit: int) -> None:
     if not stat.S_ISREG(status.st_mode):
-        raise OSError("is a folder" if stat.S_ISDIR(status.st_mode) else "is no regular file")
+        raise OSError("is a folder" if stat.S_ISDIR(status.st_mode) else "is not a regular file")
     if status.st_size > limit:
         raise OSError(f"has {status.st_size:,} bytes, allowed are {limit:,}")
 

@@ -141,7 +141,7 @@ def read_plan(out: Path) -> ComparisonPlan:
     try:
         return decode(read_text(path, error=RecordError), ComparisonPlan)
     except SchemaError as error:
-        raise RecordError(f"{path}: is no plan of a comparison: {error}") from None
+        raise RecordError(f"{path}: is not a plan of a comparison: {error}") from None
 
 
 def compared_suites() -> list[str]:

@@ -88,12 +88,14 @@ def _rows_within(value: Any, facts: Mapping[str, Any]) -> Iterator[dict[str, Any
     if isinstance(value, list) and all(isinstance(row, dict) and "state" in row for row in value):
         yield from ({**facts, **row} for row in value)
         return
-    named = value if isinstance(value, dict) else dict(enumerate(value)) if isinstance(value, list) else {}
-    beside = {str(k): one for k, one in named.items() if not isinstance(one, (list, dict))}
-    for name, one in named.items():
-        if isinstance(one, (list, dict)):
-            trial = beside.get("uid", f"{facts.get('trial_id', '')}/{name}")
-            yield from _rows_within(one, {**facts, **beside, "trial_id": trial})
+    if isinstance(value, list):
+        value = dict(enumerate(value))
+    entries = value if isinstance(value, dict) else {}
+    fields = {str(name): entry for name, entry in entries.items() if not isinstance(entry, (list, dict))}
+    for name, entry in entries.items():
+        if isinstance(entry, (list, dict)):
+            trial = fields.get("uid", f"{facts.get('trial_id', '')}/{name}")
+            yield from _rows_within(entry, {**facts, **fields, "trial_id": trial})
 
 
 READERS: Mapping[str, Callable[[bytes], Any]] = {

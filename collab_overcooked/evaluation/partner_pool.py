@@ -172,8 +172,10 @@ def make_partner(name: str, policy: str, family: str, folder: Path | None = None
 
 
 def _digest(paths: Sequence[Path]) -> str:
+    if not paths:
+        return ""
     digests = [file_digest(path) for path in paths]
-    return digests[0] if len(digests) == 1 else sha256("".join(digests).encode()).hexdigest() if digests else ""
+    return digests[0] if len(digests) == 1 else sha256("".join(digests).encode()).hexdigest()
 
 
 def pool_names() -> list[str]:

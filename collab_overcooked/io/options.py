@@ -72,7 +72,9 @@ def _read_value(name: str, value: Any, hint: Any, metavar: str) -> Any:
         return tuple(read_names(name, value))
     if several and is_set(hint):
         check_distinct(name, (entry for entry in value if not (isinstance(entry, str) and "=" in entry)))
-    return (value,) if single else tuple(value) if several else value
+    if single:
+        return (value,)
+    return tuple(value) if several else value
 
 
 def is_set(hint: Any) -> bool:

@@ -388,9 +388,10 @@ class StudyHost:
             self._pass(people)
         elif session.error is not None or lost:  # otherwise the server was stopped, and they can resume
             for participant in people:
-                self.end(
-                    participant, "failed" if session.error else "left" if participant.id in lost else "partner_left"
-                )
+                if session.error:
+                    self.end(participant, "failed")
+                else:
+                    self.end(participant, "left" if participant.id in lost else "partner_left")
 
     def _absent(self, session: Session) -> set[str]:
         def is_absent(player: Person) -> bool:

@@ -110,8 +110,10 @@ class CollabScoring(CollaborationOptions):
 
     @property
     def gammas(self) -> tuple[float, ...]:
-        """All of ``gamma``; none if none is given."""
-        return self.gamma if isinstance(self.gamma, tuple) else () if self.gamma is None else (self.gamma,)
+        """Values of ``gamma`` as a tuple."""
+        if self.gamma is None:
+            return ()
+        return self.gamma if isinstance(self.gamma, tuple) else (self.gamma,)
 
 
 TASK_OPTIONS = SuiteOptions(TaskOptions, CollabScoring, ("more", "by_task"))

@@ -224,7 +224,7 @@ class Transport(ABC):
                     self._rate.hold(pause)
             except (self._openai.APIError, *_BROKEN) as error:
                 trouble = self._describe_error(error)
-                if permanent := STREAMED if is_streamed(error) else PAGE if is_page(error) else "":
+                if permanent := _permanent_cause(error):
                     raise self._give_up(request, f"{permanent}: {trouble}") from None
             failing += (time.monotonic() - sent) * (attempt > 1) + pause * (not limited)
             if attempt >= self.retry_policy.attempts or failing > self.retry_policy.give_up:
@@ -358,6 +358,13 @@ def _retry_after(error: Any) -> float:
         return max(0.0, mktime_tz(date) - time.time()) if date else 0.0
     except (ValueError, OverflowError):
         return 0.0
+
+
+def _permanent_cause(error: BaseException) -> str:
+    """Return the cause of an error that a repeated request would meet again; empty for errors of other kinds."""
+    if is_streamed(error):
+        return STREAMED
+    return PAGE if is_page(error) else ""
 
 
 def check_address(url: str) -> str:

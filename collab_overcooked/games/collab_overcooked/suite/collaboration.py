@@ -180,8 +180,8 @@ class CollaborationEvent:
 
     @property
     def code(self) -> int:
-        """0 both were right, 1 only the initiation, 2 only the response, 3 neither."""
-        return (0 if self.responded else 1) if self.initiated else (2 if self.responded else 3)
+        """0 if initiation and response were right, 1 if only the initiation, 2 if only the response, 3 if neither."""
+        return 2 * (not self.initiated) + (not self.responded)
 
 
 def requested_actions(

@@ -347,12 +347,16 @@ class CollabOvercookedText(CollabOvercookedScenes):
         if name == "put_obj_in_utensil":
             return ("" if len(args) == 1 and place in utensils else "F_PUT_UTENSIL"), values
         if name == "fill_dish_with_food":
-            return ("F_FILL_ARITY" if len(args) > 1 else "" if place in utensils else "F_FILL_UTENSIL"), values
+            if len(args) > 1:
+                return "F_FILL_ARITY", values
+            return ("" if place in utensils else "F_FILL_UTENSIL"), values
         if name in self.compiled.names.operations:
             operations = zip(utensils, self.compiled.names.operations, strict=True)
             fitting = [utensil for utensil, verb in operations if verb == name]
             values |= {"operation": name, "fitting": ", ".join(fitting)}
-            return ("F_NOT_FUNCTION" if len(args) > 1 else "" if place in fitting else "F_OP_UTENSIL"), values
+            if len(args) > 1:
+                return "F_NOT_FUNCTION", values
+            return ("" if place in fitting else "F_OP_UTENSIL"), values
         known = name in ("deliver", "place_obj_on_counter") and not args
         return ("" if known else "F_NOT_FUNCTION"), values
 

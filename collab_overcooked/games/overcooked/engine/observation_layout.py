@@ -117,7 +117,10 @@ def compile_view(
     terrain = _pad(terrain, config.size)
     order = AXES[config.axes or ("hwc" if obs == "jaxmarl" else "whc")]
     extended = encoding == Encoding.LOSSLESS and not symbols.isdisjoint("WG")
-    map_channels = len(GateChannel) if encoding == Encoding.GATES else len(Channel) if extended else int(Channel.WALLS)
+    if encoding == Encoding.GATES:
+        map_channels = len(GateChannel)
+    else:
+        map_channels = len(Channel) if extended else int(Channel.WALLS)
     base, changes = PLAYER_CHANNELS * n_players, [config.notice, 1] if config.notice else []
     channels = base + map_channels + len(changes)
     shape = fill_view(view, terrain.shape[1], terrain.shape[2], channels, order, view_radius)

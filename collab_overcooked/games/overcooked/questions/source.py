@@ -335,7 +335,9 @@ class OvercookedQuestions:
         if action == WAIT or cell is None:
             still = all(_pose(scene, seat) == _pose(scenes[0], seat) for scene in scenes)
             waited = action == WAIT or (still and kitchen.used(before, after, 1 - seat) is not None)
-            return item.choices.index(WAIT) if waited and WAIT in item.choices else OTHER if action == WAIT else None
+            if waited and WAIT in item.choices:
+                return item.choices.index(WAIT)
+            return OTHER if action == WAIT else None
         matching = [i for i, choice in enumerate(item.choices) if choice != WAIT and kitchen.cell(choice) == cell]
         return matching[0] if matching else OTHER
 

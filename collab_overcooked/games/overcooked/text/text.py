@@ -218,7 +218,9 @@ def greeting(seat: int, n_agents: int) -> str:
 
 def counted(count: int, food: str) -> str:
     """Return an ingredient with its count."""
-    return f"{count} {food}{'' if count == 1 else 'es' if food.endswith('o') else 's'}"
+    if count == 1:
+        return f"1 {food}"
+    return f"{count} {food}{'es' if food.endswith('o') else 's'}"
 
 
 def soup_text(soup: Sequence[int]) -> str:

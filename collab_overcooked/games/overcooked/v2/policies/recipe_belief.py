@@ -77,11 +77,14 @@ def _thing(thing: Mapping[str, Any] | None, recipe: Recipe) -> dict[str, Any] | 
     if "ingredients" not in thing:
         return {"item": known.get(thing["item"], "dish")}
     is_pot, fits = thing["item"] == "soup", can_become(thing["ingredients"], recipe)
-    # A pot that is of no use is one that has just begun to cook, until no other is left.
+    # A useless pot is shown as one that has just begun to cook
     soup = {"item": "soup", "ingredients": [known[name] for name in (thing["ingredients"] if fits else recipe)]}
     if not is_pot or (fits and thing["ready"]):
         return soup
-    return {**soup, "tick": (COOK_TIME - thing["left"] if thing["left"] else -1) if fits else 0}
+    tick = 0
+    if fits:
+        tick = COOK_TIME - thing["left"] if thing["left"] else -1
+    return {**soup, "tick": tick}
 
 
 def is_useful(thing: Mapping[str, Any], recipe: Recipe) -> bool:
@@ -196,9 +199,11 @@ class Memory:
         dish = tuple(held["ingredients"]) if held and held["item"] == "dish" and not now else None
         if scene["served"] > before["served"]:
             self.since = scene["timestep"]
-            redraws = self._compiled.config.redraw_recipe
-            self._possible = list(self._all) if redraws else [dish] if dish in self._all else self._possible
-            self.guess = self._draw() if redraws else self.guess
+            if self._compiled.config.redraw_recipe:
+                self._possible = list(self._all)
+                self.guess = self._draw()
+            elif dish in self._all:
+                self._possible = [dish]
         elif dish and self._faced_serving(before):
             self._possible = [recipe for recipe in self._possible if recipe != dish] or self._possible
         if scene["recipe"] is not None:

@@ -197,14 +197,12 @@ class ResultTable:
 
     def to_dict(self) -> dict[str, Any]:
         """Return title, columns and rows, fit for JSON; an estimate is an object with value, low and high."""
-        return {
-            "title": self.title,
-            "published": [column.file_key for column in self.columns if column.published],
-            "rows": [
-                {column.file_key: _json_cell(column, cell) for column, cell in zip(self.columns, row, strict=True)}
-                for row in self.rows
-            ],
-        }
+        published = [column.file_key for column in self.columns if column.published]
+        rows = [
+            {column.file_key: _json_cell(column, cell) for column, cell in zip(self.columns, row, strict=True)}
+            for row in self.rows
+        ]
+        return {"title": self.title, "published": published, "rows": rows}
 
 
 def table_of(

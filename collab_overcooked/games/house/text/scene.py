@@ -83,18 +83,21 @@ def known_scene(scene: Scene, seat: int) -> Scene:
     reached = all(g["have"] >= g["need"] for g in scene["goals"])  # ends the game, so all may know
     done = [thing["name"] for thing in believed.values() if thing["status"] == "done"]
     inside = [o for o, thing in enumerate(things) if thing["rel"] == "inside" and thing["parent"] in agent["hands"]]
+    goals = [{"name": g["name"], "need": g["need"], "seen": done.count(g["name"])} for g in scene["goals"]]
+    met = ((j, row) for j, row in enumerate(known["mates"]) if j != seat and row[Mate.TICK] != NOTHING)
     return {
         "seat": seat,
-        **{name: scene[name] for name in ("task", "tick", "limit", "grid")},
+        "task": scene["task"],
+        "tick": scene["tick"],
+        "limit": scene["limit"],
+        "grid": scene["grid"],
         "goal": {"place": goal, "name": scene["places"][goal]["name"], "found": goal in places, "reached": reached},
-        "goals": [{"name": g["name"], "need": g["need"], "seen": done.count(g["name"])} for g in scene["goals"]],
+        "goals": goals,
         "rooms": rooms,
         "places": places,
         "things": believed,
-        "me": {**{name: agent[name] for name in ("at", "hands", "room", "running", "left")}, "inside": inside},
-        "mates": {
-            j: _mate(things, row) for j, row in enumerate(known["mates"]) if j != seat and row[Mate.TICK] != NOTHING
-        },
+        "me": {name: agent[name] for name in ("at", "hands", "room", "running", "left")} | {"inside": inside},
+        "mates": {j: _mate(things, row) for j, row in met},
         "team": len(scene["agents"]),
     }
 

@@ -107,7 +107,7 @@ class ActorCritic(nn.Module):
             ValueError: Layers or activation differ from those of this network.
         """
         layers, now = list(self._actor_layers()), self.actor()
-        expected, actual = ([(kind, weight.shape) for kind, weight, _ in one.layers] for one in (now, network))
+        expected, actual = ([(kind, weight.shape) for kind, weight, _ in module.layers] for module in (now, network))
         if (expected, now.activation) != (actual, network.activation):
             raise ValueError(
                 f"start: its layers are {actual}, {network.activation}; those to train {expected}, {now.activation}"

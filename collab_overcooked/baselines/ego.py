@@ -66,7 +66,9 @@ def train_responses(values: Any, pool_name: str, folder: Path, *, command: str =
         OptionError: The settings name partners of their own.
     """
     pool = read_partner_pool(pool_name)
-    partners = [one for one in pool.partners if plays_in_batches(make_known_policy(pool.spec(one)), pool.env_id)]
+    partners = [
+        partner for partner in pool.partners if plays_in_batches(make_known_policy(pool.spec(partner)), pool.env_id)
+    ]
     skipped = [partner.name for partner in pool.partners if partner not in partners]
     if not partners:
         raise ValueError(f"pool: {pool_name} has no partner that plays many episodes at once, as policy files do")
@@ -75,10 +77,12 @@ def train_responses(values: Any, pool_name: str, folder: Path, *, command: str =
     if values.get("pool") or values.get("partners"):
         raise OptionError("partners", "partners: each response has one partner, of the pool; leave them out")
     settings = settings_from(TrainingSettings, values)
-    members = {one.name: settings.with_values({"partners": [f"{pool_name}#{one.name}"]}) for one in partners}
+    members = {
+        partner.name: settings.with_values({"partners": [f"{pool_name}#{partner.name}"]}) for partner in partners
+    }
     with only_writer(folder, BUSY):
         train_members(members, folder, command=command, bar=bar)
-    egos = read_egos([f"response=ppo:{folder / one.name}/policy.npz" for one in partners])
+    egos = read_egos([f"response=ppo:{folder / partner.name}/policy.npz" for partner in partners])
     measured = find_best_responses(pool, egos, folder)
     for partner in measured.partners:
         if partner.best:

@@ -144,7 +144,7 @@ def human_choices(game: Game, path: Path, seats: Sequence[int] | None) -> Iterat
             continue
         used += len(scenes)
         yield from _choices_of(game, scenes, seats, trial)
-    for called in sorted(one for one in others if one.endswith("grid")):
+    for called in sorted(seat for seat in others if seat.endswith("grid")):
         logger.warning(f"{path}: {others[called]} rows are of {called}, and are left out")
     logger.info(f"{path}: {used} of {len(rows)} rows of {len(trials)} games are of use")
 

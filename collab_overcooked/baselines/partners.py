@@ -96,7 +96,7 @@ def read_trained(name: str) -> tuple[PolicyFile, Met]:
 def _of_pool(name: str, settings: TrainingSettings, game: FullGame) -> list[TrainingPartner]:
     pool = read_partner_pool(name)
     pool_game, encodings = pool.env.game, observation_options(game.id)
-    rules = [{key: value for key, value in one.kwargs.items() if key not in encodings} for one in (pool_game, game)]
+    rules = [{key: value for key, value in item.kwargs.items() if key not in encodings} for item in (pool_game, game)]
     if pool_game.id != game.id or rules[0] != rules[1]:
         raise ValueError(
             f"pool: {name} is for {pool_game.id} with {pool_game.kwargs}, the training for {game.id} with {game.kwargs}"

@@ -179,7 +179,7 @@ def _preferring(population: PopulationSettings, game: FullGame, folder: Path) ->
     for k in range(population.members):
         pair = [read_policy(folder / f"member_{k}" / f"policy_{role}.npz") for role in range(game.n_agents)]
         games = play_all_seats(game, pair[0], pair[1:], population.scoring_games, k)
-        mean = float(np.concatenate([one.returns for one in games]).mean())
+        mean = float(np.concatenate([numbers.returns for numbers in games]).mean())
         logger.info(f"member {k}: return {mean:.1f}" + ("" if mean > MIN_RETURN else ", left out"))
         if mean > MIN_RETURN:
             played[k] = games
@@ -188,7 +188,7 @@ def _preferring(population: PopulationSettings, game: FullGame, folder: Path) ->
     rates = np.array([event_rates(games) for games in played.values()])
     for index in select_diverse(rates, population.chosen or -(-population.members // 2)):
         k = list(played)[index]
-        returns = np.concatenate([one.returns for one in played[k]])
+        returns = np.concatenate([numbers.returns for numbers in played[k]])
         best = best_of(returns.tolist(), f"ppo:member_{k}/policy_1.npz")
         spec = f"ppo:member_{k}/policy_0.npz"
         yield make_partner(f"member_{k}", spec, "preference", folder, split="train", best=best)

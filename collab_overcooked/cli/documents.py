@@ -114,7 +114,7 @@ def options_of(kind: DocumentKind, given: Mapping[str, Any]) -> Any:
     Raises:
         ValueError: For an option of another kind, or a value that is not allowed.
     """
-    names = [one.name for one in fields(kind.options)]
+    names = [field.name for field in fields(kind.options)]
     for name in given:
         if name not in names:
             allowed = ", ".join(f"--{other}" for other in names) or "no option"

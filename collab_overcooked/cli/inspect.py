@@ -61,7 +61,7 @@ def list_names(
     for name in of_suites.get(what, {}):
         check_settings(name, options)
     for name, listing in of_suites.get(what, {}).items():
-        rows = tuple((one, listing.summary(one, options)) for one in listing.names(options))
+        rows = tuple((entry, listing.summary(entry, options)) for entry in listing.names(options))
         groups.setdefault(rows, []).append(name)
     for rows, suites in (groups or {tuple(listings[what]()): []}).items():
         if len(groups) > 1:
@@ -166,7 +166,7 @@ def describe(
     known = [
         *registry.registered(),
         *registry.suites(),
-        *(one for _, listing in described for one in listing.names(options)),
+        *(entry for _, listing in described for entry in listing.names(options)),
     ]
     raise ValueError(
         near_matches(" or ".join([", ".join(["environment", *list(kinds)[:-1]]), list(kinds)[-1]]), name, known)

@@ -114,9 +114,9 @@ def _annotation(one: Field[Any], hint: Any) -> Any:
 
 def refuse_changes(options: Any, allowed: Any, reason: str) -> None:
     """Reject options with values other than the allowed ones, because they would be ignored."""
-    for one in fields(options):
-        if vars(options)[one.name] != vars(allowed)[one.name]:
-            switch = one.metadata["flag"] or "--" + one.name.replace("_", "-")
+    for item in fields(options):
+        if vars(options)[item.name] != vars(allowed)[item.name]:
+            switch = item.metadata["flag"] or "--" + item.name.replace("_", "-")
             raise ValueError(f"option {switch} {reason}")
 
 

@@ -40,7 +40,7 @@ class ComparisonBudget:
     def played(self) -> tuple[list[Setting], Setting]:
         """Return the settings with the options of all, and the setting of pairs."""
         settings = self.settings() if callable(self.settings) else self.settings
-        played = [replace(one, suite_options={**one.suite_options, **self.options}) for one in settings]
+        played = [replace(setting, suite_options={**setting.suite_options, **self.options}) for setting in settings]
         named = played[self.pairs_in]
         pairs = replace(named, name=named.name + self.suffix, suite_options={**named.suite_options, **self.pairs})
         return played, pairs

@@ -204,7 +204,7 @@ def from_records(policies: Sequence[str], records: Sequence[EpisodeRecord], seed
         if len(set(others)) == 1 and {ego, others[0]} <= set(policies):
             value = measure(record, ["return"])["return"]
             parsed.setdefault((ego, others[0]), []).append((record.task, record.episode, value))
-    pairs = [[parsed.get((one, other), []) for other in policies] for one in policies]
+    pairs = [[parsed.get((policy, other), []) for other in policies] for policy in policies]
     least = min((len(cell) for row in pairs for cell in row), default=0)
     if not least:
         return None

@@ -221,6 +221,8 @@ def _entries(partner: Any, game: FullGame) -> list[tuple[str, Callable[[], Polic
     chosen = [pool.partner(name)] if mark else list(pool.select("train"))
     if not chosen:
         raise ValueError(f"partners: the pool {source} has no partner of split train; name one, {source}#NAME")
-    if game.n_agents > 2 and any(one.seat is not None for one in chosen):
+    if game.n_agents > 2 and any(partner.seat is not None for partner in chosen):
         raise ValueError(f"partners: the pool {source} has partners of one seat, for games of two agents")
-    return [(f"{source}#{one.name}", partial(make_known_policy, pool.spec(one)), one.seat) for one in chosen]
+    return [
+        (f"{source}#{partner.name}", partial(make_known_policy, pool.spec(partner)), partner.seat) for partner in chosen
+    ]

@@ -121,7 +121,8 @@ class PartnerPool:
         for partner in self.partners:
             if partner.name == name:
                 return partner
-        raise ValueError(f"pool {self.name}: {near_matches('partner', name, [one.name for one in self.partners])}")
+        names = [partner.name for partner in self.partners]
+        raise ValueError(f"pool {self.name}: {near_matches('partner', name, names)}")
 
     def select(self, split: str | None = None, families: Collection[str] | None = None) -> tuple[Partner, ...]:
         """Return the partners of a split and of some families; None for all."""
@@ -153,7 +154,11 @@ class PartnerPool:
         """
         hashes = {met.sha256 for met in file.met if met.sha256} | {digest}
         specs = {met.policy for met in file.met if not met.sha256}
-        return [one.name for one in self.partners if one.sha256 in hashes or (not one.sha256 and one.policy in specs)]
+        return [
+            partner.name
+            for partner in self.partners
+            if partner.sha256 in hashes or (not partner.sha256 and partner.policy in specs)
+        ]
 
 
 def make_partner(name: str, policy: str, family: str, folder: Path | None = None, **fields: Any) -> Partner:

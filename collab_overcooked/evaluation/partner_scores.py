@@ -90,7 +90,7 @@ class Ego:
         """Return how novel a partner is: from a family that the ego has not met, or a new member of a known family."""
         if not self.sha256 and self.spec == partner.policy:
             return ITSELF
-        met = {one.family for one in self.file.met} if self.file else set()
+        met = {partner.family for partner in self.file.met} if self.file else set()
         return UNSEEN_MEMBER if partner.family in met else UNSEEN_FAMILY
 
 
@@ -111,7 +111,9 @@ def read_egos(arguments: Sequence[str]) -> list[Ego]:
             paths = PolicySpec.parse(spec).paths
             file = read_policy(paths[0]) if PolicySpec.parse(spec).name == "ppo" else None
             ego = Ego(method, spec, file_digest(paths[0]) if len(paths) == 1 else "", file)
-            same = next((one for one in egos if one.method == method and _identity(one) == _identity(ego)), None)
+            same = next(
+                (other for other in egos if other.method == method and _identity(other) == _identity(ego)), None
+            )
             if same is not None:
                 raise ValueError(f"ego: {method} has the same policy twice, {same.spec} and {spec}")
             egos.append(ego)
@@ -190,14 +192,14 @@ def plan_cells(
     line: dict[str, Any]
     n_test = len(pool.select("test"))
     for ego in egos:
-        beside = [one for one in partners if ego.file and one.met in ego.file.met]
+        beside = [partner for partner in partners if ego.file and partner.met in ego.file.met]
         for partner in beside if kind == BEST and len(beside) == 1 else partners:
             line = {"kind": kind, "partner": partner.name, "family": partner.family, "seen": ego.seen(partner)}
             line |= {"best": partner.best, "lower": partner.lower}
             line |= {"test_partners": n_test if partner.split == "test" else None}
             for seat in pool.seats(partner):
                 yield cell(ego, seat, pool.team(partner, ego.spec, seat), **line)
-        for other in [one for one in egos if one.method == ego.method] if among else ():
+        for other in [candidate for candidate in egos if candidate.method == ego.method] if among else ():
             among_seeds = SELF if other is ego else CROSS
             line = {"kind": among_seeds, "partner": other.spec, "family": "selfplay", "seen": ITSELF}
             for seat in seats if among_seeds == CROSS else (0,):
@@ -240,7 +242,7 @@ def score(
     chosen = read_workers(workers)
     partners = pool.select(split, families)
     if not partners:
-        there = ", ".join(dict.fromkeys(f"{one.family} of split {one.split}" for one in pool.partners))
+        there = ", ".join(dict.fromkeys(f"{partner.family} of split {partner.split}" for partner in pool.partners))
         raise ValueError(
             f"pool {pool.name}: no partner of split {split or ' or '.join(SPLITS)} and these families; it has {there}; "
             "choose with --split and --families"

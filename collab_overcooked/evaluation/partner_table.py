@@ -106,8 +106,8 @@ class Scores:
         return [[np.concatenate(cells[ego, partner]) for partner in self.families] for ego in egos]
 
     def _fewest_games(self, method: str) -> int:
-        counted = (one for one in self.lines if one.kind == PARTNER and one.partner in self.families)
-        return min(len(one.returns) for one in counted if one.method == method)
+        counted = (line for line in self.lines if line.kind == PARTNER and line.partner in self.families)
+        return min(len(line.returns) for line in counted if line.method == method)
 
     def _returns(self, method: str, kind: str) -> Estimate | None:
         cells: dict[str, list[float]] = {}

@@ -117,7 +117,7 @@ def read_trajectories(
         trajectory = read_trajectory(unpack(record), observation)
         first = first or trajectory
         for name in ("observations", "masks", "states"):
-            shape, expected = (vars(one)[name].shape[1:] for one in (trajectory, first))
+            shape, expected = (vars(item)[name].shape[1:] for item in (trajectory, first))
             if record.env_id != first.record.env_id or shape != expected:
                 raise ValueError(
                     f"{_name(record)}: {name} have shape {shape}, those of {_name(first.record)} {expected}; "

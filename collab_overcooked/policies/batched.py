@@ -138,7 +138,7 @@ def plays_in_batches(policy: Policy, env_id: str) -> bool:
     if isinstance(policy, PerGamePolicy):
         policy = policy.policy_of(env_id)
     if isinstance(policy, WrappedPolicy):  # wrapped policies get no team, which batched scripts do not need
-        programs = all(plays_in_batches(one, env_id) and not _is_network(one) for one in policy.players)
+        programs = all(plays_in_batches(player, env_id) and not _is_network(player) for player in policy.players)
         return programs and not policy.reads_history
     if isinstance(policy, (TeamAware, ReportsUsage)):
         return False

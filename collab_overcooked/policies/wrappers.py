@@ -55,7 +55,7 @@ class WrappedPolicy:
     def __init__(self, *players: Policy) -> None:
         self.players = players
         declared = [Capabilities.of(player) for player in players]
-        self.needs_simulator = self.needs_simulator or any(one.needs_simulator for one in declared)
+        self.needs_simulator = self.needs_simulator or any(player.needs_simulator for player in declared)
         self.observation = declared[0].observation
         if any(other.observation != self.observation for other in declared):
             raise ValueError(f"policy {self.name!r}: {' and '.join(p.name for p in players)} observe differently")

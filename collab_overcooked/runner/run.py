@@ -96,7 +96,7 @@ def use_config(folder: Path, config: Mapping[str, Any]) -> None:
         write_atomic(path, json.dumps(config, indent=2).encode() + b"\n")
         return
     there = read_config(folder)
-    before, now = (str(one.get(VERSION, "")) for one in (there, config))
+    before, now = (str(values.get(VERSION, "")) for values in (there, config))
     if before != now:
         logger.warning(
             f"{folder}: begun with version {before} of the package, continued with {now}; each record names its own"

@@ -154,8 +154,8 @@ class StudyResults:
     def _levels(self, conditions: Sequence[str]) -> Row:
         """Return the level of each factor, None where it is not the same in all of the conditions."""
         known = self.journal.study.conditions
-        found = [known[name].levels for name in conditions if name in known]
-        levels = {factor: {one.get(factor) for one in found} for factor in self.journal.study.factors}
+        of_conditions = [known[name].levels for name in conditions if name in known]
+        levels = {factor: {chosen.get(factor) for chosen in of_conditions} for factor in self.journal.study.factors}
         return {factor: next(iter(values)) if len(values) == 1 else None for factor, values in levels.items()}
 
     def _bonus(self, name: str) -> float | None:

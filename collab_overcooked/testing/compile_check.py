@@ -63,7 +63,7 @@ def explain(error: Exception) -> str:
         file, lines = Path(path).name, _lines_of_kernel(path, int(line))
     else:
         return f"a kernel does not compile: {problem}; {advice}"
-    kernel = next((re.findall(r"def (\w+)", one)[0] for one in lines if "def " in one), "a kernel")
+    kernel = next((re.findall(r"def (\w+)", line)[0] for line in lines if "def " in line), "a kernel")
     return f"{kernel} does not compile, {file}:{line}, `{lines[-1].strip()}`: {problem}; {advice}"
 
 

@@ -107,8 +107,8 @@ class Leaderboard:
         everybody: list[LeaderboardLine | Reference] = [*(self.lines if lines is None else lines), *self.references]
         lower = self.benchmark.lower_is_better
         best: dict[str, float] = {}
-        for one in everybody:
-            for setting, value in _values(one).items():
+        for entry in everybody:
+            for setting, value in _values(entry).items():
                 best[setting] = (min if lower else max)(best.get(setting, value), value)
         best |= self.yardsticks
 
@@ -172,7 +172,7 @@ class Leaderboard:
 
     def merged_by_rank(self) -> list[LeaderboardLine]:
         """Return the policies of the tables without published ones, the best first."""
-        return [one for one in self.ordered(self.merged()) if isinstance(one, LeaderboardLine)]
+        return [line for line in self.ordered(self.merged()) if isinstance(line, LeaderboardLine)]
 
     def ranking(self) -> ResultTable:
         """Return the scores by setting."""
@@ -251,7 +251,7 @@ class Leaderboard:
 
     def differences(self) -> ResultTable | None:
         """Return paired differences between the best policy and each other one on shared episodes; None without any."""
-        lines = {one.policy: one.records for one in self.ordered(self.merged()) if isinstance(one, LeaderboardLine)}
+        lines = {line.policy: line.records for line in self.ordered(self.merged()) if isinstance(line, LeaderboardLine)}
         return difference_table(lines) if len(lines) > 1 else None
 
     def tables(self) -> list[ResultTable]:

@@ -91,7 +91,8 @@ class LayoutView(SeatView):
         times = self._game.compiled.tables.times[layout]
         things = seen["objects"].items()
         cells = ((name, *thing[: Thing.TICK], bool(is_ready(np.array(thing), times))) for name, thing in things)
-        possible = (one for one in seen["feasible"] if not one.startswith("put on k"))  # the nearest counter changes
+        # The nearest counter changes with every move
+        possible = (directive for directive in seen["feasible"] if not directive.startswith("put on k"))
         return layout, announced, tuple(seen["holding"].values()), tuple(cells), tuple(possible)
 
 

@@ -57,7 +57,7 @@ def find_layout(game: Game, row: Mapping[str, Any]) -> tuple[str | None, str]:
     if grid is None:
         return next(iter(named), None), today
     same = [layout.name for layout in layouts if layout.grid == grid]
-    best = next((one for one in same if one in named), next(iter(same), None))
+    best = next((candidate for candidate in same if candidate in named), next(iter(same), None))
     return best, f"{today} with another grid" if named and best is None else today
 
 

@@ -438,9 +438,9 @@ def parse_layouts(text: str | None) -> tuple[str, ...]:
             parts = {part for pool in CHANGING.values() for part in _pool_of(pool)}
             names = [name for name in ordered_layouts() if name not in parts] if word == "all" else [word]
         for name in names:
-            for one in _pool_of(name):
-                if one not in (*layouts(), PROCEDURAL) and not one.endswith(LAYOUT.endings):
-                    raise ValueError(f"layouts: {near_matches('layout', one, [*layouts(), 'all', PROCEDURAL])}")
+            for member in _pool_of(name):
+                if member not in (*layouts(), PROCEDURAL) and not member.endswith(LAYOUT.endings):
+                    raise ValueError(f"layouts: {near_matches('layout', member, [*layouts(), 'all', PROCEDURAL])}")
             refuse_twice("layouts", name, chosen)
             chosen[name] = None
     return tuple(chosen)
@@ -452,7 +452,7 @@ def _pool_of(layout: str) -> list[str]:
 
 
 def _setting_name(layout: str) -> str:
-    return layout if layout == PROCEDURAL else "+".join(load_kitchen(one).name for one in _pool_of(layout))
+    return layout if layout == PROCEDURAL else "+".join(load_kitchen(member).name for member in _pool_of(layout))
 
 
 def ordered_layouts() -> list[str]:

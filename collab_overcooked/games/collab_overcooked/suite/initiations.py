@@ -167,7 +167,7 @@ class InitiationMatch(Match):
         env, team = cached_env(self.env_id, self.env_kwargs), cached_team(self.team, make)
         game: Any = env.game
         earlier, stage = stages(game)[: self.stage], stages(game)[self.stage]
-        due = {len(one.before): one.due for one in earlier if len(one.before) < len(stage.before)}
+        due = {len(prior.before): prior.due for prior in earlier if len(prior.before) < len(stage.before)}
         staged = tuple(
             ScriptedPrefix(policy, stage.before, due, seat == CHEF, seat != CHEF and team.specs[seat] != REFERENCE)
             for seat, policy in enumerate(team.policies)

@@ -31,7 +31,7 @@ class ProxyPolicy(PolicyBase):
         self._by_layout: dict[str, TrainedPolicy] = {}
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        layout, *others = (one.name for one in info.game.layouts)  # type: ignore[attr-defined]
+        layout, *others = (layout.name for layout in info.game.layouts)  # type: ignore[attr-defined]
         if others:
             raise ValueError(
                 f"policy {self.name!r} plays one layout, not a pool of {1 + len(others)}; evaluate each alone"

@@ -141,7 +141,7 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
         return ((self.batch_kernels.observe, (self.compiled.tables, state, out)),)
 
     def scene_parts(self) -> Mapping[str, Part]:
-        """Declare what scenes say, in its order; every game has ``limit`` and ``chance``."""
+        """Declare the parts of scenes in order; every game has ``limit`` and ``chance``."""
         raise NotImplementedError
 
     def reset_parsers(self) -> dict[str, Parser]:
@@ -153,7 +153,7 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
         return self.reset_parsers()
 
     def _choose(self, state: StateT, which: np.ndarray, options: Mapping[str, Any]) -> None:
-        """Write what options of a reset choose into the cleared state, for the kernels to go on from."""
+        """Write choices of reset options into the cleared state, from which the kernels continue."""
 
     def _default_limit(self, options: Mapping[str, Any]) -> int:
         return self.max_cycles
@@ -212,7 +212,7 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
         return False, bool(played[self.step_key] >= played["limit"])
 
     def _check_completed(self, scene: dict[str, Any]) -> None:
-        """Refuse a completed scene for what ``_complete`` has derived, or was given for it.
+        """Reject a completed scene for values that ``_complete`` has derived or checked.
 
         Raises:
             ValueError: Naming the key, its value and what is allowed.
@@ -491,7 +491,7 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
 
 
 def scene_lines(scene: Mapping[Any, Any]) -> list[str]:
-    """Return a scene as text: a line for each key, and for each entry of what has several values in an entry."""
+    """Return a scene as text: a line for each key, and indented lines for nested values."""
     lines = []
     for key, value in scene.items():
         entries = value.values() if isinstance(value, Mapping) else value if isinstance(value, (list, tuple)) else ()

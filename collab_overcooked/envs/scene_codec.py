@@ -229,7 +229,7 @@ def sequence(item: Codec, slots: int, what: str, least: int = 0) -> Codec:
 
 
 def column(array: str, index: int | slice, codec: Codec, **knowledge: Any) -> Part:
-    """Declare a value that an entry, or a slice, of a row of ``array`` holds, and who knows it; see ``Part``."""
+    """Declare a value in an entry or slice of a row of ``array``, and the seats that know it; see ``Part``."""
 
     def write(rows: Rows, value: object) -> None:
         rows[array][index] = codec.encode(value)

@@ -165,7 +165,7 @@ class SeatView:
 
     @property
     def walks(self) -> frozenset[int]:
-        """Ids of actions that only walk to a place; a click on the place goes on with what can be done there."""
+        """Ids of actions that only walk to a place; a click on the place then offers the actions possible there."""
         return frozenset()
 
     @property

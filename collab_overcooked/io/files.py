@@ -1,4 +1,4 @@
-"""Files: one way to open what comes from outside, and one way to write what others read under its final name."""
+"""Files: reading of untrusted files with limits, and atomic writing."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ class Session:
         return [*practice, *(Round(match, i, key) for match in matches for i, key in enumerate(match.keys))]
 
     def watch(self) -> Person:
-        """Return a new watcher, who sees the whole state.
+        """Return a new watcher with a view of the whole state.
 
         Raises:
             ValueError: The session has ``MAX_WATCHERS`` watchers.

@@ -150,7 +150,7 @@ def talk_of(messages: Sequence[Message]) -> list[dict[str, Any]]:
 
 
 def watched(env: Any, step: Step | None, timestep: int, send_queue: SendQueue) -> dict[str, Any]:
-    """Return a frame for a watcher, who sees the whole state."""
+    """Return a frame of the whole state, for a watcher."""
     game, state = env.game, env.arrays[0]
     frame: dict[str, Any] = {"type": FRAME, "timestep": timestep, "limit": env.max_cycles}
     frame["picture"] = next_picture(game, game.scene(state, 0), None, send_queue)

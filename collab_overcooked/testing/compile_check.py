@@ -25,7 +25,7 @@ ADVICE = {
     r"function setitem": "write numbers by index, state.room[b, Room.SERVED] = 1; copy arrays by a loop",
     r"cannot be stored|Use of unsupported|opcode": "leave out try, with, comprehensions, lambdas and f-strings",
 }
-"""What to do, by what numba says."""
+"""Remedies by parts of numba's error messages."""
 OTHERWISE = "kernels handle numbers, tuples of arrays, arrays by index, loops, and functions decorated with @kernel"
 
 

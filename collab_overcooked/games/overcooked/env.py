@@ -82,7 +82,7 @@ class LayoutView(SeatView):
 
     @cached_property
     def wait_until_changed(self) -> Hashable | None:  # type: ignore[override]
-        """Kitchen, announcement, hands, pots, counters, gates and what is possible; None with primitive actions."""
+        """Kitchen, announcement, hands, pots, counters, gates and possible directives; None with primitive actions."""
         if self._game.levels[self._seat] != MEDIUM:
             return None
         seen = self._game.look(self._state, 0, self._seat)

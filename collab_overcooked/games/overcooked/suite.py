@@ -61,7 +61,7 @@ from .env import PROCEDURAL
 from .text.text import CONTINUE_TEXT
 
 Printed = tuple[float, float | None]
-"""A mean, and what is printed behind ±; None for one game."""
+"""A mean and its standard error; None for one game."""
 OVERCOOKED = "Overcooked-v0"
 PEOPLE = "proxy:bc"  # policy that stands for people
 OF_DIRECTIVES = ("text_rules", "stalemate")  # options that only change what language models choose from

@@ -305,7 +305,7 @@ def plan_from(root: Fork, width: int) -> Plan:
 
 
 class PlannerPolicy(PolicyBase):
-    """Plans for all seats and plays its own part, counting on teammates who do the same.
+    """Plans for all seats and plays its own part, assuming that teammates do the same.
 
     All planners of a team find the same plan. When the state is not the planned one, because a teammate did something
     else, the seat plans anew from there when it next has a choice. Where no plan is found it plays greedily.

@@ -207,7 +207,9 @@ class ModelPlanFunctions:
         schema = object_schema({"plans": {"type": "array", "items": plan}})
         read = partial(read_plans, briefing=briefing, n=n)
         drafts = self._ask("cots_propose", briefing, read, schema, path=path, n=n, names=names)
-        return drafts if drafts or path else [Draft(())]
+        if drafts:
+            return drafts
+        return [] if path else [Draft(())]
 
     def criticise(self, briefing: Briefing, draft: Draft, before: Sequence[Node]) -> Critique:
         """Request both scores of a plan and a message."""

@@ -33,7 +33,7 @@ class TeacherEntry(NamedTuple):
 
 
 class PresetEntry(NamedTuple):
-    """Settings with which a paper evaluated its language agents."""
+    """Settings of a paper's evaluation of language agents."""
 
     switches: Mapping[str, Any]  # Switches of the agents, as in their specs
     options: Mapping[str, Any]  # Options of the environment

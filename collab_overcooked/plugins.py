@@ -1,4 +1,4 @@
-"""Plug-ins: games, policies and metrics of other distributions and of users' modules and files.
+"""Plug-ins: games, policies and metrics from other distributions and from users' modules and files.
 
 Installed distributions provide them by entry points of three groups, which are loaded when an unknown name is looked
 up or everything is listed. Modules and files are imported by `--import` and by the specs of policies that a command
@@ -133,14 +133,14 @@ def _place(name: str) -> str:
 
 @dataclass(frozen=True)
 class PluginImports:
-    """What worker processes need of their parent."""
+    """Imports that worker processes repeat from their parent."""
 
     modules: tuple[str, ...]  # To import
     permitted: frozenset[str]  # Whose code specs may run
 
 
 def imported() -> PluginImports:
-    """Return the modules and files that worker processes must import, and those that specs may name."""
+    """Return the modules and files that worker processes must import, and modules that specs may name."""
     return PluginImports(tuple(_imports.values()), frozenset(_permitted))
 
 
@@ -158,7 +158,7 @@ def is_file(name: str) -> bool:
 
 
 def is_module(name: str) -> bool:
-    """Return whether a name is that of a module rather than the path of a file."""
+    """Return whether a name is the name of a module rather than the path of a file."""
     return all(part.isidentifier() for part in name.split(".")) and not name.endswith((".py", ARCHIVE))
 
 

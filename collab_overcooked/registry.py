@@ -81,7 +81,7 @@ BUILTIN_IDS = frozenset(record.id for record in GAMES)
 
 
 def custom_games() -> list[GameSpec]:
-    """Return the records of custom games, and those of plug-ins as far as these are loaded."""
+    """Return the records of custom games and of loaded plug-ins."""
     return [record for record in GAMES if record.id not in BUILTIN_IDS]
 
 

@@ -41,11 +41,11 @@ class Bridge:
         self._closed = False
 
     def complete(self, request: Request) -> Reply:
-        """Return what the caller answers.
+        """Return the caller's answer to a request.
 
         Raises:
             Closed: The caller has left.
-            Exhausted: The answer of the caller was cut short.
+            Exhausted: The caller's answer was cut short.
         """
         if not self.cut:
             self._asked = question = Waiting(request, self.seat, self.seen)
@@ -88,7 +88,7 @@ class OpenSeat(LanguagePolicy):
 
 
 class Worker:
-    """A thread that calls functions; unlike that of an executor, it does not keep a program from ending."""
+    """Daemon thread that calls functions; unlike an executor's thread, it does not keep the program alive."""
 
     def __init__(self) -> None:
         self._calls: SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None] = SimpleQueue()
@@ -96,7 +96,7 @@ class Worker:
         self._thread.start()
 
     def submit(self, function: Callable[[], Any]) -> Future[Any]:
-        """Call a function after those submitted before."""
+        """Call a function after all earlier ones."""
         future: Future[Any] = Future()
         self._calls.put((function, future))
         return future

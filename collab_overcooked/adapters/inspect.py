@@ -132,7 +132,7 @@ def messages_of(request: Request) -> list[ChatMessage]:
 
 
 def config_of(request: Request) -> GenerateConfig:
-    """Return the sampling and the form of the answer that the agent of the seat asks for."""
+    """Return the sampling parameters and response format of a request."""
     body = dict(request.body)
     schema = None
     if request.schema is not None:
@@ -155,7 +155,7 @@ def _tool(tool: Mapping[str, Any]) -> ToolInfo:
 
 
 def reply_of(output: ModelOutput) -> Reply:
-    """Return what a model answered, with calls of tools as text, and its cost."""
+    """Convert a model's output to a reply, with tool calls as text and with costs."""
     calls = output.message.tool_calls or ()
     named = [(call.function, json.dumps(call.arguments)) for call in calls]
     usage = output.usage
@@ -191,7 +191,7 @@ def record_metrics() -> Scorer:
 
 @cache
 def suite_tasks() -> dict[str, Any]:
-    """Return the tasks of all suites by name, that of questions included."""
+    """Return the tasks of all suites by name, including the suite of questions."""
     return {suite.replace("-", "_"): suite_task(suite) for suite in registry.suites()}
 
 

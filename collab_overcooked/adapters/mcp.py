@@ -24,7 +24,7 @@ NO_RECIPE = "Your seat has no recipe beside what its state says."
 
 
 class SeatTools:
-    """Tools and resources of one seat; docstrings are what clients read.
+    """Tools and resources of one seat; clients read the docstrings.
 
     Args:
         client: A match with one open seat, which is started.

@@ -24,11 +24,11 @@ _PATH = re.compile(r"[/\\]|\.[A-Za-z]\w*\s*$")  # of a file or folder: a separat
 
 
 def outcome_of(record: EpisodeRecord, rate: Callable[[EpisodeRecord], float] | None = None) -> float:
-    """Return how well an episode went, from 0 to 1.
+    """Return the outcome of an episode, from 0 to 1.
 
     Args:
         record: Record with its metrics.
-        rate: Of the game's ``MetricSet``; None for its ``outcome``, or the success where it has none.
+        rate: Function that rates a record; None for ``outcome`` of the game's ``MetricSet``, or success without one.
     """
     if record.suite:  # an answer to a question, for which nothing was played
         return float(record.success)
@@ -47,7 +47,8 @@ def mean_metrics(records: Sequence[EpisodeRecord]) -> dict[str, float]:
     Metrics that a record lacks, such as the length of an episode that was not won, are left out.
     """
     rows = [{"outcome": outcome_of(record)} | numeric_metrics(record) for record in records]
-    return {name: sum(row[name] for row in rows) / len(rows) for name in rows[0] if all(name in row for row in rows)}
+    shared = [name for name in rows[0] if all(name in row for row in rows)]
+    return {name: sum(row[name] for row in rows) / len(rows) for name in shared}
 
 
 def request_counts(records: Sequence[EpisodeRecord]) -> dict[str, float]:
@@ -75,7 +76,7 @@ def parse_suite_options(suite: str, options: Mapping[str, Any]) -> dict[str, Any
 
 
 def plan_for_client(suite: str, team: str, options: Mapping[str, Any]) -> MatchPlan:
-    """Plan an evaluation that a client asks of a server; it may name what the package ships, but no files or modules.
+    """Plan an evaluation for a remote client, which may name built-in policies and layouts, but no files or modules.
 
     Args:
         suite: Name of the suite.

@@ -1,4 +1,4 @@
-"""What a match is worth to its open seats: shares of success, between fixed anchors or above the stored floor."""
+"""Rewards of a match for its open seats: outcome, normalised between fixed anchors, or above the stored floor."""
 
 from __future__ import annotations
 

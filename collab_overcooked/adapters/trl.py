@@ -1,4 +1,4 @@
-"""TRL: an open seat as an environment of ``GRPOTrainer``, whose tool calls are those of the channel ``tools``.
+"""TRL: an open seat as an environment of ``GRPOTrainer``, with the tools of the channel ``tools``.
 
     rows = training_rows("collab-escape", seeds=range(64))
     GRPOTrainer(model, environment_factory=TrainingSeat, train_dataset=Dataset.from_list(rows), ...)

@@ -32,7 +32,7 @@ class ActorCritic(nn.Module):
     Args:
         settings: Sizes of the layers.
         game: Gives the shapes of observations, actions and global state.
-        scale: What observations are multiplied by, float32.
+        scale: Factors of the observations, float32.
 
     Attributes:
         input_shape: Shape of an input: an observation, flat and with past actions if the network reads these.
@@ -107,7 +107,7 @@ class ActorCritic(nn.Module):
             ValueError: Layers or activation differ from those of this network.
         """
         layers, now = list(self._actor_layers()), self.actor()
-        expected, actual = ([(kind, weight.shape) for kind, weight, _ in one.layers] for one in (now, network))
+        expected, actual = ([(kind, weight.shape) for kind, weight, _ in module.layers] for module in (now, network))
         if (expected, now.activation) != (actual, network.activation):
             raise ValueError(
                 f"start: its layers are {actual}, {network.activation}; those to train {expected}, {now.activation}"
@@ -119,7 +119,7 @@ class ActorCritic(nn.Module):
                 module.bias.copy_(torch.from_numpy(bias))
 
     def actor_parameters(self) -> list[nn.Parameter]:
-        """Return the weights that the choice of actions depends on; all others are of the value alone."""
+        """Return the weights of the policy; the remaining weights affect only the value."""
         return [weight for _, module in self._actor_layers() for weight in (module.weight, module.bias)]
 
     def _actor_layers(self) -> Iterator[tuple[str, Any]]:
@@ -140,7 +140,7 @@ def _array(tensor: torch.Tensor) -> Array:
 def policy_file(
     network: Network | TeamNetwork, settings: TrainingSettings, game: Game, algorithm: str, command: str, steps: int
 ) -> PolicyFile:
-    """Return a network for play as a policy file without a score; see ``PolicyFile`` for what is kept with it."""
+    """Return the network as a policy file without a score; see ``PolicyFile`` for the metadata."""
     meta = {
         "env_id": game.id,
         "env_kwargs": game.kwargs,

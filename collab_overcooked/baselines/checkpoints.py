@@ -1,4 +1,4 @@
-"""Policies kept on the way through a training, the choice of those that differ in skill, and members' checkpoints."""
+"""Policies saved during a training, selection of policies that differ in skill, and checkpoints of members."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def due(before: int, now: int, total: int, count: int) -> bool:
     Args:
         before: Environment steps before the update; -1 before the first.
         now: Environment steps now.
-        total: Of the whole training.
+        total: Steps of the whole training.
         count: Policies to keep at equal distances, the first at 0 steps and the last at ``total``.
     """
     marks = [total * k / max(count - 1, 1) for k in range(count)]
@@ -62,7 +62,7 @@ def choose_skills(returns: Sequence[float]) -> dict[str, int]:
 
 
 def checkpoint_of(folder: Path, member: int, number: int) -> Path:
-    """Return the file of a member's checkpoint after a round of members that depend on each other."""
+    """Return the checkpoint file of a member after a round of a population."""
     return folder / f"member_{member}" / f"round_{number}.pt"
 
 

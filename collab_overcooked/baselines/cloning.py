@@ -1,4 +1,4 @@
-"""Behaviour cloning: learn to choose what was chosen in records of any policy, or by people."""
+"""Behaviour cloning: supervised learning of the actions in records of any policy or of people."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Cloning:
         self.network_settings()  # checks the rest
 
     def network_settings(self) -> TrainingSettings:
-        """Return the same network as settings of PPO, whose actor is what is trained here."""
+        """Return PPO settings of the same network, whose actor is trained by cloning."""
         shared = ("env", "options", "seed", "epochs", "batch_size", "learning_rate", "trunk", "heads")
         values = {name: getattr(self, name) for name in (*shared, "convolutions", "activation", "memory", "mode")}
         return TrainingSettings(**values, steps=1, rollout=1, environments=1, sequence=1)
@@ -112,12 +112,12 @@ def gather(rows: Iterable[Row]) -> Choices:
 
 
 def record_choices(game: Game, records: Iterable[EpisodeRecord], seats: Sequence[int] | None) -> Iterable[Row]:
-    """Replay records and yield what their agents chose where they had a choice.
+    """Replay records and yield the observations and actions of agents that had a choice.
 
     Args:
         game: Gives the observations; the records may have been made with others.
-        records: Of the same game and variant, tasks and such apart.
-        seats: Whose choices; all if None.
+        records: Records of one game and variant; tasks may differ.
+        seats: Seats whose choices are used; all if None.
 
     Raises:
         ValueError: A record is of another game, or of options with another observation or other
@@ -173,10 +173,10 @@ class Copy:
 
 
 def clone_policy(settings: Cloning, command: str = "", games: int = GAMES) -> Copy:
-    """Learn to choose what was chosen.
+    """Train a network to predict recorded actions.
 
     Args:
-        settings: What to learn from, and with.
+        settings: Data and hyperparameters.
         command: Kept in the policy file.
         games: Games that the score is of.
 

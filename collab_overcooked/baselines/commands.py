@@ -142,7 +142,7 @@ def run_partners(values: Document, folder: Path, command: str) -> None:
 
 
 def run_state_augmented(values: Document, folder: Path, command: str) -> None:
-    """Train seeds that start from each other's states."""
+    """Train several seeds whose episodes start from states that the other seeds reached."""
     paths = run_rounds(*read_round_settings(values), folder, command=command)
     logger.info("written: " + ", ".join(map(str, paths)))
 
@@ -200,8 +200,8 @@ def run_cloning(values: Mapping[str, Any], folder: Path, command: str) -> None:
 
 def _claim(folder: Path, values: Mapping[str, Any]) -> None:
     path = folder / "settings.json"
-    there = read_bytes(path) if path.exists() else b""
-    if (folder / "policy.npz").exists() and there != _settings_line(values):
+    existing = read_bytes(path) if path.exists() else b""
+    if (folder / "policy.npz").exists() and existing != _settings_line(values):
         raise ValueError(f"{folder}: holds a policy of other settings; choose another folder")
 
 

@@ -49,10 +49,9 @@ def write_curves(folder: Path) -> None:
     columns = {ALL: "return", **{key.removeprefix(PREFIX): key for key in families}}
     if len(families) == 1:
         del columns[ALL]
-    table = ResultTable(
-        (Column("steps", "number", 0), *(Column(name, "number", 2) for name in columns)),
-        tuple((line["steps"], *(line.get(key) for key in columns.values())) for line in log),
-    )
+    heads = (Column("steps", "number", 0), *(Column(name, "number", 2) for name in columns))
+    rows = tuple((line["steps"], *map(line.get, columns.values())) for line in log)
+    table = ResultTable(heads, rows)
     write_atomic(folder / "curves.csv", table.csv().encode())
     series = {
         name: [(line["steps"], line[key]) for line in log if line.get(key) is not None] for name, key in columns.items()
@@ -64,7 +63,7 @@ def write_curves(folder: Path) -> None:
 
 
 def training_folders(paths: Sequence[Path]) -> list[Path]:
-    """Return the training folders at or below some paths, each once: those with ``log.jsonl`` or ``returns.csv``.
+    """Return the training folders at or below some paths, each once: folders with ``log.jsonl`` or ``returns.csv``.
 
     Raises:
         ValueError: A path does not exist or holds no training.
@@ -111,7 +110,7 @@ def _read_returns(folder: Path) -> list[dict[str, object]]:
         rows = list(csv.DictReader(read_text(path).splitlines()))
         return [{name: float(value) for name, value in row.items() if value} for row in rows]
     except (ValueError, TypeError, AttributeError) as error:
-        raise ValueError(f"{path}: is no CSV file of numbers: {error}") from None
+        raise ValueError(f"{path}: is not a CSV file of numbers: {error}") from None
 
 
 def name_of(folder: Path) -> str:
@@ -174,7 +173,7 @@ def plot(curves: Sequence[Curve], path: Path, title: str = "", column: str = RET
         curves: Curves of ``aggregate``.
         path: File that ends in ``.svg``, ``.png`` or ``.csv``.
         title: Above the picture.
-        column: What the curves show, for the vertical axis.
+        column: Column of the log; label of the vertical axis.
 
     Raises:
         ValueError: The suffix of the file is not one of ``FORMATS``.
@@ -222,7 +221,9 @@ def write_report(folder: Path, folders: Sequence[Path]) -> list[str]:
 def _columns(folders: Sequence[Path]) -> Iterator[tuple[str, str]]:
     yield RETURN, ""
     evaluated = "eval_return"
-    if all((folder / LOG).exists() for folder in folders) and all(
-        any(line.get(evaluated) is not None for line in read_log(folder)) for folder in folders
-    ):
+
+    def has_evaluations(folder: Path) -> bool:
+        return (folder / LOG).exists() and any(line.get(evaluated) is not None for line in read_log(folder))
+
+    if all(map(has_evaluations, folders)):
         yield evaluated, "_evaluation"

@@ -27,7 +27,7 @@ Array = np.ndarray
 
 
 class Targets(NamedTuple):
-    """What the loss compares log probabilities and values with; arrays as in ``ppo.Minibatch``."""
+    """Targets of the loss for log probabilities and values; arrays as in ``ppo.Minibatch``."""
 
     actions: Array
     log_probs: Array
@@ -95,7 +95,7 @@ class DenseGradient:
     """Writes the gradient of the loss of a minibatch into the gradients of a network's parameters.
 
     Args:
-        network: What is learned; see ``covers``.
+        network: Network that is trained; see ``covers``.
     """
 
     def __init__(self, network: ActorCritic) -> None:
@@ -122,7 +122,7 @@ class DenseGradient:
         Args:
             batch: Minibatch of B rows.
             advantages: Normalized, float32 (B,).
-            weights: Of the parts of the loss.
+            weights: Weights of the terms of the loss.
 
         Returns:
             The losses that ``ppo.ppo_loss`` returns, float32 (5,).
@@ -135,7 +135,7 @@ class DenseGradient:
         logits = of_policy[-1]
         if inputs.masks is not None:
             logits.masked_fill_(~inputs.masks, MASKED)
-        log_probs = torch.log_softmax(logits, -1, out=self._kept("log_probs", *logits.shape))
+        log_probs = torch.log_softmax(logits, -1, out=self._buffer("log_probs", *logits.shape))
         targets = (batch.actions, batch.log_probs, advantages, batch.returns, batch.start_log_probs)
         single: Any = map(np.float32, weights)  # the kernel computes in single precision
         differentiate_loss(
@@ -146,7 +146,7 @@ class DenseGradient:
             self._sums,
         )
         of_policy[-1] = log_probs  # by now their gradient
-        gradient = self._kept("features", *last.shape).zero_() if self._trunk else None
+        gradient = self._buffer("features", *last.shape).zero_() if self._trunk else None
         self._backward("policy", self._policy, of_policy, gradient)
         self._backward("value", self._value, of_value, gradient)
         if gradient is not None:
@@ -160,7 +160,7 @@ class DenseGradient:
         scale = scale.expand(self._network.input_shape).flatten()
         if inputs.columns is not None:
             scale = scale[inputs.columns]
-        return torch.mul(observations, scale, out=self._kept("read", *observations.shape))
+        return torch.mul(observations, scale, out=self._buffer("read", *observations.shape))
 
     def _forward(
         self,
@@ -170,11 +170,11 @@ class DenseGradient:
         rectified: int,
         columns: torch.Tensor | None = None,
     ) -> list[torch.Tensor]:
-        """Return the input and the outputs (B, n) of all layers, of which the first few are rectified."""
+        """Return the input and the outputs (B, n) of all layers; the first layers are followed by ReLU."""
         outputs = [read]
         for k, layer in enumerate(layers):
             weight = layer.weight if columns is None or k > 0 else layer.weight[:, columns]
-            kept = self._kept(name, len(read), len(layer.bias), k)
+            kept = self._buffer(name, len(read), len(layer.bias), k)
             outputs.append(torch.addmm(layer.bias, outputs[-1], weight.T, out=kept))
             if k < rectified:
                 outputs[-1].relu_()
@@ -188,7 +188,7 @@ class DenseGradient:
         of_input: torch.Tensor | None,
         columns: torch.Tensor | None = None,
     ) -> None:
-        """Set the gradients of layers, given that of their output as the last of ``outputs``.
+        """Set the gradients of layers; the last array of ``outputs`` holds the gradient of the output.
 
         The gradient with respect to their input is added to ``of_input`` (B, n).
         """
@@ -201,13 +201,13 @@ class DenseGradient:
             else:
                 layer.weight.grad[:, columns] = gradient.T @ read
             if k > 0:
-                gradient = torch.mm(gradient, layer.weight, out=self._kept(f"of {name}", len(read), read.shape[1], k))
+                gradient = torch.mm(gradient, layer.weight, out=self._buffer(f"of {name}", len(read), read.shape[1], k))
                 _stop_at_zero(gradient, read)
             elif of_input is not None:
                 of_input.addmm_(gradient, layer.weight)
 
-    def _kept(self, name: str, rows: int, columns: int, layer: int = 0) -> torch.Tensor:
-        """Return memory (rows, columns) that is used again by the next minibatch."""
+    def _buffer(self, name: str, rows: int, columns: int, layer: int = 0) -> torch.Tensor:
+        """Return an array of shape (rows, columns) that all minibatches share; it holds values of earlier ones."""
         memory = self._memory.get((name, layer))
         if memory is None or len(memory) < rows * columns:
             memory = self._memory[name, layer] = torch.zeros(rows * columns)

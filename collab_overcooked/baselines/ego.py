@@ -24,7 +24,7 @@ E3T = {"copy_rate": 0.1, "partner_noise": 0.3}
 
 
 def ego_settings(values: Mapping[str, Any]) -> TrainingSettings:
-    """Return the settings of an ego that is trained beside the partners of one or several pools.
+    """Return the settings of an ego that is trained with the partners of one or several pools.
 
     Raises:
         ValueError: No pool is named, or a setting is invalid.
@@ -45,7 +45,7 @@ def e3t_settings(values: Any) -> TrainingSettings:
 
 
 def train_responses(values: Any, pool_name: str, folder: Path, *, command: str = "", bar: bool = True) -> Path:
-    """Train a response to each partner of a pool, and write what it earns into the pool.
+    """Train a best response to each partner of a pool, and write its return into the pool.
 
     A response is a training beside this partner alone. Partners that are neither policy files nor play many episodes at
     once are left out. An entry's ``best`` is replaced if the response earns more. The pool's file is rewritten; for a
@@ -54,7 +54,7 @@ def train_responses(values: Any, pool_name: str, folder: Path, *, command: str =
     Args:
         values: Settings of a response.
         pool_name: Built-in pool or file.
-        folder: Of the trainings, each in the folder of its partner's name; what is there is continued.
+        folder: Folder of the trainings, one subfolder per partner; existing trainings are resumed.
         command: Kept in the policy files.
         bar: Draw a progress bar of the running training on a terminal.
 
@@ -66,7 +66,9 @@ def train_responses(values: Any, pool_name: str, folder: Path, *, command: str =
         OptionError: The settings name partners of their own.
     """
     pool = read_partner_pool(pool_name)
-    partners = [one for one in pool.partners if plays_in_batches(make_known_policy(pool.spec(one)), pool.env_id)]
+    partners = [
+        partner for partner in pool.partners if plays_in_batches(make_known_policy(pool.spec(partner)), pool.env_id)
+    ]
     skipped = [partner.name for partner in pool.partners if partner not in partners]
     if not partners:
         raise ValueError(f"pool: {pool_name} has no partner that plays many episodes at once, as policy files do")
@@ -75,10 +77,12 @@ def train_responses(values: Any, pool_name: str, folder: Path, *, command: str =
     if values.get("pool") or values.get("partners"):
         raise OptionError("partners", "partners: each response has one partner, of the pool; leave them out")
     settings = settings_from(TrainingSettings, values)
-    members = {one.name: settings.with_values({"partners": [f"{pool_name}#{one.name}"]}) for one in partners}
+    members = {
+        partner.name: settings.with_values({"partners": [f"{pool_name}#{partner.name}"]}) for partner in partners
+    }
     with only_writer(folder, BUSY):
         train_members(members, folder, command=command, bar=bar)
-    egos = read_egos([f"response=ppo:{folder / one.name}/policy.npz" for one in partners])
+    egos = read_egos([f"response=ppo:{folder / partner.name}/policy.npz" for partner in partners])
     measured = find_best_responses(pool, egos, folder)
     for partner in measured.partners:
         if partner.best:

@@ -1,4 +1,4 @@
-"""Games that people played, as CSV, JSON, JSON lines or Parquet: what each person saw and chose.
+"""Readers of human games in CSV, JSON, JSON lines or Parquet: observation and action of each person.
 
 A row is one timestep of one trial: ``trial_id``, ``layout_name``, ``state`` and ``joint_action`` (JSON), ``layout``
 (the grid) where the data have it, and ``player_0_is_human`` and ``player_1_is_human`` where programs played too. The
@@ -54,7 +54,7 @@ def read_rows(path: Path) -> list[Mapping[str, Any]]:
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise ValueError("it is not a list of rows")
     except (ValueError, csv.Error) as error:
-        raise ValueError(f"{path}: is no table of games: {error}") from None
+        raise ValueError(f"{path}: is not a table of games: {error}") from None
     missing = [name for name in NEEDED if any(name not in row for row in rows)]
     if missing:
         raise ValueError(f"{path}: has no column {', '.join(missing)} in some rows")
@@ -84,16 +84,18 @@ def _read_json(content: bytes) -> Any:
 
 
 def _rows_within(value: Any, facts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of nested trajectories, each with what stands beside its trajectory, and a trial's name."""
+    """Yield the rows of nested trajectories, each with the fields of its trajectory and the name of the trial."""
     if isinstance(value, list) and all(isinstance(row, dict) and "state" in row for row in value):
         yield from ({**facts, **row} for row in value)
         return
-    named = value if isinstance(value, dict) else dict(enumerate(value)) if isinstance(value, list) else {}
-    beside = {str(k): one for k, one in named.items() if not isinstance(one, (list, dict))}
-    for name, one in named.items():
-        if isinstance(one, (list, dict)):
-            trial = beside.get("uid", f"{facts.get('trial_id', '')}/{name}")
-            yield from _rows_within(one, {**facts, **beside, "trial_id": trial})
+    if isinstance(value, list):
+        value = dict(enumerate(value))
+    entries = value if isinstance(value, dict) else {}
+    fields = {str(name): entry for name, entry in entries.items() if not isinstance(entry, (list, dict))}
+    for name, entry in entries.items():
+        if isinstance(entry, (list, dict)):
+            trial = fields.get("uid", f"{facts.get('trial_id', '')}/{name}")
+            yield from _rows_within(entry, {**facts, **fields, "trial_id": trial})
 
 
 READERS: Mapping[str, Callable[[bytes], Any]] = {
@@ -110,7 +112,7 @@ def human_choices(game: Game, path: Path, seats: Sequence[int] | None) -> Iterat
     Args:
         game: The compiled game whose players are learned from.
         path: Table, see ``read_rows``.
-        seats: Whose choices; all if None.
+        seats: Seats whose choices are used; all if None.
 
     Raises:
         ValueError: The games are of another environment or of other layouts, or a row is invalid.
@@ -142,7 +144,7 @@ def human_choices(game: Game, path: Path, seats: Sequence[int] | None) -> Iterat
             continue
         used += len(scenes)
         yield from _choices_of(game, scenes, seats, trial)
-    for called in sorted(one for one in others if one.endswith("grid")):
+    for called in sorted(seat for seat in others if seat.endswith("grid")):
         logger.warning(f"{path}: {others[called]} rows are of {called}, and are left out")
     logger.info(f"{path}: {used} of {len(rows)} rows of {len(trials)} games are of use")
 
@@ -151,7 +153,7 @@ Played = tuple[Mapping[str, Any], list[int], Mapping[str, Any]]  # a scene, what
 
 
 def _scenes_of(game: Game, reader: Any, played: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[list[Played], int]:
-    """Return what can be read of the rows of a game, and how many states cannot be on its layout."""
+    """Return the rows of a game as scenes, and the number of states that are impossible on its layout."""
     state, out = game.alloc(1)
     scenes: list[Played] = []
     refused = 0

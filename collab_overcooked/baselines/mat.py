@@ -51,15 +51,15 @@ class Attention(nn.Module):
 
 
 class TeamTransformer(nn.Module):
-    """The network, in place of an ``ActorCritic``; rows are seats, those of a team one after the other.
+    """Transformer over the seats of a team, in place of an ``ActorCritic``; rows are seats, team by team.
 
     Args:
-        shape: Of a seat's observation.
+        shape: Shape of a seat's observation.
         n_actions: A.
         agents: N.
         width: Size W of all vectors.
         activation: Between layers, ``"relu"`` or ``"tanh"``.
-        scale: What observations are multiplied by, float32.
+        scale: Factors of the observations, float32.
     """
 
     central_size, reads_columns = 0, False  # see ``ActorCritic``
@@ -101,7 +101,7 @@ class TeamTransformer(nn.Module):
         return cls(shape, game.n_actions, game.n_agents, width, settings.activation, scale)
 
     def encode(self, observations: torch.Tensor) -> torch.Tensor:
-        """Return what is known of each seat, (B, N, W), for observations (B * N, ...)."""
+        """Encode observations (B * N, ...) of whole teams; return an embedding of each seat, (B, N, W)."""
         x = self.observed((observations * self.scale).flatten(1)).view(-1, self.agents, self.width) + self.seats
         norm, mixed = self.encoded
         x = norm(x + self.encoder(x, x, False))

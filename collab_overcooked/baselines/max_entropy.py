@@ -53,12 +53,12 @@ class EntropyBonus:
 
 
 def train_together(members: Sequence[TrainingSettings], alpha: float, folder: Path, *, command: str, bar: bool) -> None:
-    """Train members in ``member_K``, each paid its reward and ``alpha`` times the bonus; what is there is continued.
+    """Train members in ``member_K`` on reward plus ``alpha`` times the entropy bonus; existing trainings are resumed.
 
     Args:
         members: Settings of each.
         alpha: Weight of the bonus beside the game's rewards, both of which ``reward_scale`` multiplies.
-        folder: Of the population.
+        folder: Folder of the population.
         command: Kept in the policy files.
         bar: Draw a progress bar of the last member on a terminal.
     """

@@ -9,7 +9,7 @@ from torch import nn
 
 
 class Inputs(NamedTuple):
-    """Input of a policy: S successive steps of B rows, and what it remembers from before them."""
+    """Input of a policy: S successive steps of B rows, and the hidden state before them."""
 
     observations: torch.Tensor  # (S * B, ...), step after step
     state: torch.Tensor  # Hidden state before the first step, float32 (B, H)
@@ -24,7 +24,7 @@ class Inputs(NamedTuple):
 
 
 class Memory(nn.Module):
-    """GRU whose state stays as it is in steps without a choice, in which a policy that plays is not asked.
+    """GRU whose state is unchanged in steps without a choice, as policies are not asked in such steps.
 
     Args:
         features: Size F of its input.
@@ -91,6 +91,6 @@ class _Recurrence(torch.autograd.Function):
             of_state = passed.addmm_(of_gates[t].flatten(1), weight).masked_fill_(starts[t], 0.0)
         flat = of_gates.flatten(2).flatten(0, 1)
         of_weight, of_bias = flat.T @ state.flatten(0, 1), flat.sum(0)
-        # Of the input, whose candidate the reset gate is not in
+        # Gradient of the input: the reset gate scales the candidate's recurrent part only
         torch.mul(of_outputs, of_candidate, out=of_gates[:, :, 2])
         return of_gates.flatten(2), of_state, None, None, of_weight, of_bias

@@ -40,12 +40,12 @@ class TrainingPartner:
 
     @property
     def memory(self) -> int:
-        """Size of its hidden state."""
+        """Size of the partner's hidden state; 0 without memory."""
         return self.file.network.memory if self.file else 0
 
     @property
     def family(self) -> str:
-        """Family of partners, by which returns are reported."""
+        """Family of the partner; returns are reported by family."""
         return self.met.family if self.met else COPY
 
     def act(self, observations: Array, masks: Array, rng: np.random.Generator, state: Array) -> tuple[Array, Array]:
@@ -59,7 +59,7 @@ class TrainingPartner:
         return actions, state
 
     def follow(self, network: Network, rate: float) -> None:
-        """Move the weights towards those of a network of the same layers, by a share of the distance."""
+        """Move the weights towards the weights of a network with equal layers, by a share of the distance."""
         assert self.file is not None
         layers = tuple(
             (kind, old + rate * (weight - old), old_bias + rate * (bias - old_bias))
@@ -69,7 +69,7 @@ class TrainingPartner:
 
 
 def read_partners(settings: TrainingSettings, game: FullGame) -> list[TrainingPartner]:
-    """Read the partners of a training: those of its pools' train splits, then those that it names."""
+    """Read the partners of a training: the train splits of its pools, then partners named one by one."""
     check_distinct("pool", settings.pool)
     partners = [partner for pool in settings.pool for partner in _of_pool(pool, settings, game)]
     for name in settings.partners:
@@ -96,7 +96,7 @@ def read_trained(name: str) -> tuple[PolicyFile, Met]:
 def _of_pool(name: str, settings: TrainingSettings, game: FullGame) -> list[TrainingPartner]:
     pool = read_partner_pool(name)
     pool_game, encodings = pool.env.game, observation_options(game.id)
-    rules = [{key: value for key, value in one.kwargs.items() if key not in encodings} for one in (pool_game, game)]
+    rules = [{key: value for key, value in item.kwargs.items() if key not in encodings} for item in (pool_game, game)]
     if pool_game.id != game.id or rules[0] != rules[1]:
         raise ValueError(
             f"pool: {name} is for {pool_game.id} with {pool_game.kwargs}, the training for {game.id} with {game.kwargs}"

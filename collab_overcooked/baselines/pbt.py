@@ -1,4 +1,4 @@
-"""Population-based training: members learn with each other, the worst copies the best and changes what it learns with.
+"""Population-based training: members learn with each other; the worst copies the best and perturbs hyperparameters.
 
 Source: Jaderberg et al. 2017, in the form of Carroll et al. 2019: each member trains beside frozen copies of all
 members, itself included; then all pairs play, the worst member takes the best one's weights and settings, and each of
@@ -79,7 +79,7 @@ class PbtSettings:
 
 
 def read_pbt_settings(values: Mapping[str, Any]) -> tuple[PbtSettings, TrainingSettings]:
-    """Return settings of the population, and those that members start with, from names and values of both.
+    """Split values by name into the settings of the population and the initial settings of its members.
 
     Raises:
         OptionError: A setting is unknown or invalid.
@@ -132,7 +132,7 @@ def keep(training: Training, folder: Path, member: int, generation: int) -> None
 
 
 def pool_of(pbt: PbtSettings) -> Executor:
-    """Return what trains the members side by side."""
+    """Return the executor that trains the members in parallel."""
     workers = read_workers(RAY if pbt.executor == RAY else pbt.population)
     return open_pool(workers, pbt.population)
 
@@ -143,9 +143,9 @@ def select(game: FullGame, members: Sequence[PolicyFile], games: int, shaping: f
     Args:
         game: Compiled game of the members.
         members: The population.
-        games: Of each ordered pair.
+        games: Number of games of each ordered pair.
         shaping: Weight of shaped rewards.
-        seed: Of the games.
+        seed: Seed of the games.
     """
     size = len(members)
     totals = np.zeros((size, size))
@@ -195,7 +195,7 @@ def run_pbt(pbt: PbtSettings, settings: TrainingSettings, folder: Path, *, comma
 
     Args:
         pbt: Population, selection and change.
-        settings: What members start with; ``steps`` are those of each member.
+        settings: Initial settings of the members; ``steps`` counts per member.
         folder: Made if it does not exist.
         command: Kept in the policy file.
 
@@ -203,7 +203,7 @@ def run_pbt(pbt: PbtSettings, settings: TrainingSettings, folder: Path, *, comma
         The policy file.
 
     Raises:
-        ValueError: For settings of another population in the folder, and for a game that only this process knows.
+        ValueError: The folder holds a population with other settings, or only this process knows the game.
     """
     refuse_known_here_only(JobNeeds(frozenset({settings.env})), IN_A_MODULE)
     with only_writer(folder, BUSY):
@@ -267,7 +267,7 @@ def _check_member(value: Any) -> None:
 
 
 def read_state(path: Path, population: int) -> dict[str, Any]:
-    """Return a population as ``start`` makes it, from a file."""
+    """Read the state of a population, in the form of ``start``."""
     parsed: dict[str, Any] = schema.read_json(path, state_check(population))
     return parsed
 

@@ -121,7 +121,7 @@ def run_population(
 
     Args:
         population: Method and size.
-        settings: What members learn with.
+        settings: Settings of the members' trainings.
         folder: Made if it does not exist.
         command: Kept in the policy files.
         bar: Draw a progress bar of the running member on a terminal.
@@ -150,7 +150,7 @@ def run_population(
 
 
 def train_members(members: Mapping[str, TrainingSettings], folder: Path, *, command: str, bar: bool) -> None:
-    """Train members one after the other, each in the folder of its name; finished ones are left as they are."""
+    """Train members one by one, each in the folder of its name; finished members are skipped."""
     began, trained = time.monotonic(), 0
     for k, (name, member) in enumerate(members.items()):
         path = folder / name
@@ -179,7 +179,7 @@ def _preferring(population: PopulationSettings, game: FullGame, folder: Path) ->
     for k in range(population.members):
         pair = [read_policy(folder / f"member_{k}" / f"policy_{role}.npz") for role in range(game.n_agents)]
         games = play_all_seats(game, pair[0], pair[1:], population.scoring_games, k)
-        mean = float(np.concatenate([one.returns for one in games]).mean())
+        mean = float(np.concatenate([numbers.returns for numbers in games]).mean())
         logger.info(f"member {k}: return {mean:.1f}" + ("" if mean > MIN_RETURN else ", left out"))
         if mean > MIN_RETURN:
             played[k] = games
@@ -188,7 +188,7 @@ def _preferring(population: PopulationSettings, game: FullGame, folder: Path) ->
     rates = np.array([event_rates(games) for games in played.values()])
     for index in select_diverse(rates, population.chosen or -(-population.members // 2)):
         k = list(played)[index]
-        returns = np.concatenate([one.returns for one in played[k]])
+        returns = np.concatenate([numbers.returns for numbers in played[k]])
         best = best_of(returns.tolist(), f"ppo:member_{k}/policy_1.npz")
         spec = f"ppo:member_{k}/policy_0.npz"
         yield make_partner(f"member_{k}", spec, "preference", folder, split="train", best=best)
@@ -197,7 +197,7 @@ def _preferring(population: PopulationSettings, game: FullGame, folder: Path) ->
 def play_all_seats(
     game: FullGame, policy: PolicyFile, others: Sequence[PolicyFile], games: int, seed: int
 ) -> list[Games]:
-    """Play games with a policy in each seat in turn; the others follow it in seat order, cyclically."""
+    """Play games with a policy in each seat in turn; its teammates take the following seats, cyclically."""
     team = [policy, *others]
     return [
         play_games(game, [team[(seat - first) % game.n_agents] for seat in range(game.n_agents)], games, seed)

@@ -75,11 +75,11 @@ class RolloutBuffer:
         masks: Accepted actions, bool (T, B, A).
         starts: True where an episode starts, bool (T, B).
         choices: True where the seat has a choice, bool (T, B).
-        central: What a central critic reads, float32 (T, E, C), once for all rows of an environment.
+        central: Input of a central critic, float32 (T, E, C), shared by all rows of an environment.
         states: Hidden states before each step, float32 (T, B, H).
         actions: int64 (T, B).
         log_probs, values, rewards, advantages, returns: float32 (T, B).
-        start_log_probs: Of all actions by the policy that the training started from, float32 (T, B, A), or (T, B, 0).
+        start_log_probs: Log probabilities of the initial policy, float32 (T, B, A), or (T, B, 0) without one.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class RolloutBuffer:
         self.start_log_probs = np.zeros((steps, rows, held), np.float32)
 
     def inputs(self, t: int) -> Inputs:
-        """Return what all rows read before step ``t``, on the device of the network."""
+        """Return the inputs of all rows at step ``t``, on the device of the network."""
         device, central = self.network.scale.device, self.central[t]
         if self.network.central_size:
             central = central.repeat(self.values.shape[1] // len(central), 0)
@@ -169,15 +169,15 @@ class RolloutBuffer:
 
 
 class Adam:
-    """Adam (Kingma and Ba 2015) over all parameters as one vector, in which clipping and steps are 8 operations.
+    """Adam (Kingma and Ba 2015) on one vector of all parameters, so that clipping and a step take 8 operations.
 
     The class of torch imports its compiler when it is created, 1.2 s of processor time.
 
     Args:
-        parameters: What is optimised; their data and gradients become views of the vectors.
+        parameters: Parameters to optimise; their data and gradients become views of the vectors.
 
     Attributes:
-        gradient: Of all parameters, float32 (P,).
+        gradient: Gradient of all parameters, float32 (P,).
     """
 
     def __init__(self, parameters: Iterable[nn.Parameter]) -> None:
@@ -207,7 +207,7 @@ class Adam:
         return {"steps": self._steps, "mean": self._mean, "square": self._square}
 
     def load_state_dict(self, parts: Mapping[str, Any]) -> None:
-        """Go back to what ``state_dict`` returned."""
+        """Restore the state that ``state_dict`` returned."""
         self._steps = parts["steps"]
         self._mean.copy_(parts["mean"])
         self._square.copy_(parts["square"])
@@ -217,10 +217,10 @@ class PPO:
     """Learner with a network, its optimiser and its rollout.
 
     Args:
-        settings: What to learn with.
+        settings: Settings of the training.
         game: Gives the spaces.
         rows: Rows B of its rollouts.
-        scale: What observations are multiplied by, float32.
+        scale: Factors of the observations, float32.
         device: Where the network and minibatches are.
         generator: CPU generator of actions and of the order of minibatches.
 
@@ -228,7 +228,7 @@ class PPO:
         network: Policy and value.
         optimizer: Adam.
         dense_gradient: Differentiates the loss of networks that it covers; None for autograd.
-        rollout: What the learner has met and done since the last update.
+        rollout: Observations, actions and rewards since the last update.
         state: Hidden state of each row, float32 (B, H).
     """
 
@@ -268,7 +268,7 @@ class PPO:
             masks: Accepted actions, (B, A).
             starts: bool (B,), True where an episode starts.
             choices: bool (B,), True where the seat has a choice.
-            central: What a central critic reads, float32 (E, C).
+            central: Input of a central critic, float32 (E, C).
         """
         rollout = self.rollout
         rollout.observations[t], rollout.masks[t], rollout.central[t] = observations, masks, central
@@ -348,7 +348,7 @@ class PPO:
         return parts | {"state": torch.from_numpy(self.state), "start_state": torch.from_numpy(self._start_state)}
 
     def load_state_dict(self, parts: Mapping[str, Any], weights_only: bool = False) -> None:
-        """Go back to what ``state_dict`` returned, or take network and optimiser alone from it."""
+        """Restore the state that ``state_dict`` returned, or only network and optimiser."""
         self.network.load_state_dict(parts["network"])
         self.optimizer.load_state_dict(parts["optimizer"])
         if not weights_only:
@@ -360,16 +360,16 @@ class PPO:
 def ppo_loss(
     network: ActorCritic | TeamTransformer, batch: Minibatch, advantages: torch.Tensor, weights: LossWeights
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the loss of a minibatch, for autograd; ``DenseGradient`` is its gradient by hand.
+    """Return the loss of a minibatch for autograd; ``DenseGradient`` computes its gradient without autograd.
 
     Args:
-        network: What is learned.
+        network: Network that is trained.
         batch: Minibatch of B rows.
-        advantages: Normalized, float32 (B,).
-        weights: Of the parts of the loss.
+        advantages: Normalised advantages, float32 (B,).
+        weights: Weights of the terms of the loss.
 
     Returns:
-        The loss, and without a gradient the ``LOSSES`` of a minibatch, all but the explained variance, float32 (5,).
+        The loss, and the detached ``LOSSES`` of a minibatch except the explained variance, float32 (5,).
     """
     all_log_probs, values, _ = network(batch.inputs)
     log_ratio = all_log_probs.gather(-1, batch.actions[:, None]).squeeze(-1) - batch.log_probs

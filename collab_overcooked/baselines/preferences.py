@@ -40,7 +40,7 @@ def draw_preferences(grid: Mapping[str, Sequence[float]], count: int, seed: int)
 
 
 def select_diverse(rates: Array, count: int) -> list[int]:
-    """Choose members whose event rates differ most: greedily, by the sum of L1 distances to those already chosen.
+    """Choose members whose event rates differ most: greedily, by the sum of L1 distances to chosen members.
 
     Args:
         rates: Mean number of each event per episode, float64 (members, events).

@@ -31,7 +31,7 @@ def observation_scale(game: FullGame, seed: int, by_channel: bool) -> Array:
 
     Args:
         game: Compiled game.
-        seed: Of the play.
+        seed: Seed of the rollouts.
         by_channel: One value for each first index of the observation instead of one for each number.
 
     Returns:
@@ -62,13 +62,13 @@ class Rollouts:
     """The environments of a training.
 
     Args:
-        settings: What to play.
+        settings: Settings of the training.
         game: Compiled game.
         partners: Policies that do not learn.
 
     Attributes:
         steps: Environment steps taken.
-        returns: Of recent whole episodes: the seats' mean sum of rewards, without shaping.
+        returns: Returns of recent complete episodes: mean over seats, without shaping.
         states: Hidden state of each partner in all seats, float32 (E * N, H).
         layouts: Number of each environment's layout at each step of the last rollout, int32 (T, E); 0 without a pool.
         returns_by_family: The same for the episodes beside partners of each family, where there are partners.
@@ -278,7 +278,7 @@ class Rollouts:
         return arrays | {"steps": np.array(self.steps)}
 
     def load(self, arrays: dict[str, Array]) -> None:
-        """Go back to what ``save`` returned; programs, whose memory is not kept, begin anew in running episodes."""
+        """Restore the state that ``save`` returned; scripted partners, whose memory is not saved, are reset."""
         for part in ("state", "out"):
             for name, array in getattr(self.batch, part)._asdict().items():
                 array[...] = arrays[f"{part}.{name}"]

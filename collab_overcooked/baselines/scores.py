@@ -93,7 +93,7 @@ class _Tally:
             self._events += self._count_events(self._out) * running[:, None, None]
 
     def games(self) -> Games:
-        """Return the sums; None for what the game does not count."""
+        """Return the metrics summed over games; None for metrics that the game does not count."""
         completed, expired = (None, None) if self._count_orders is None else self._orders
         return Games(self._returns, self._shaped, completed, expired, self._events)
 

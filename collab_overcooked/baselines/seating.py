@@ -33,7 +33,7 @@ class SeatAssignment:
     Args:
         settings: Says whether learners share weights and how they are paid.
         n_agents: N.
-        partner_seats: For each policy that does not learn, its only seat, or None for any; in games of two agents.
+        partner_seats: For each fixed policy its only seat, or None for any seat; in games of two agents.
 
     Attributes:
         first: int64 (E,), seat of role 0.
@@ -78,7 +78,7 @@ class SeatAssignment:
         self._assign()
 
     def probabilities(self, others: int) -> Array:
-        """Return how probably each of the first partners is drawn by ``settings.priority``, float64 (others,)."""
+        """Return the probability of each of the first partners under ``settings.priority``, float64 (others,)."""
         _, ranks = np.unique(-self.means[:others], return_inverse=True)  # dense, 0 beside whom most is earned
         weights: Array = (1.0 + ranks) ** self._priority
         return weights / weights.sum()
@@ -106,6 +106,6 @@ class SeatAssignment:
         return {"first": self.first, "partner": self.partner, "means": self.means}
 
     def load(self, arrays: dict[str, Array]) -> None:
-        """Go back to what ``save`` returned."""
+        """Restore the state that ``save`` returned."""
         self.first[...], self.partner[...], self.means[...] = arrays["first"], arrays["partner"], arrays["means"]
         self._assign()

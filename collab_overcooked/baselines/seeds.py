@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import multiprocessing
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, as_completed
+from concurrent.futures import Executor, Future, as_completed
 from pathlib import Path
 
 from collab_overcooked.baselines.curves import RETURN, aggregate, read_points, table_of_curves, write_report
@@ -27,14 +27,14 @@ def train_seeds(
 ) -> ResultTable | None:
     """Train once for each seed, in ``seed_N``, then write tables, curves with intervals and a report over all.
 
-    Trainings that are there are continued; finished ones are left as they are.
+    Interrupted trainings are resumed and finished ones skipped.
 
     Args:
-        train: See ``Train``.
+        train: Function that trains one seed in a folder; see ``Train``.
         seeds: Different seeds.
-        folder: Made if it does not exist.
-        workers: Trainings at a time, or Ray; see ``workers.read_workers``. With one they run in this process.
-        env_id: Game of the trainings, if it is known; other processes must be able to load it.
+        folder: Folder of all seeds; created if missing.
+        workers: Number of parallel trainings, or Ray; see ``workers.read_workers``. One runs in this process.
+        env_id: Game of the trainings, if known; worker processes must be able to load it.
 
     Returns:
         The table over all seeds; None for algorithms whose folders hold no returns by environment steps.
@@ -54,27 +54,7 @@ def train_seeds(
                 logger.info(f"{task[2]}: trained")
         else:
             refuse_known_here_only(JobNeeds(frozenset() if env_id is None else frozenset({env_id})))
-            pool = open_pool(chosen, min(chosen.count, len(tasks)))
-            waiting: dict[Future[None], tuple[Train, int, Path]] = {}
-
-            def advice() -> str:
-                left = [
-                    str(seed) for future, (_, seed, _) in waiting.items() if not future.done() or future.exception()
-                ]
-                return f"the same command resumes what is unfinished, seed {' and '.join(left)}"
-
-            try:
-                with deaths_reported(advice):
-                    waiting |= {pool.submit(_train_seed, *task): task for task in tasks}
-                    for future in as_completed(waiting):
-                        future.result()
-                        logger.info(f"{waiting[future][2]}: trained")
-            except BaseException:
-                for process in multiprocessing.active_children():  # their checkpoints are complete at all times
-                    process.terminate()
-                raise
-            finally:
-                pool.shutdown(wait=True, cancel_futures=True)
+            _train_in_pool(open_pool(chosen, min(chosen.count, len(tasks))), tasks)
         folders = [path for _, _, path in tasks]
         if not all(map(_logs_returns, folders)):
             return None
@@ -86,6 +66,27 @@ def train_seeds(
 
 def _logs_returns(folder: Path) -> bool:
     return (folder / LOG).exists() and any(RETURN in line for line in read_log(folder))
+
+
+def _train_in_pool(pool: Executor, tasks: Sequence[tuple[Train, int, Path]]) -> None:
+    waiting: dict[Future[None], tuple[Train, int, Path]] = {}
+
+    def advice() -> str:
+        unfinished = [seed for future, (_, seed, _) in waiting.items() if not future.done() or future.exception()]
+        return f"the same command resumes what is unfinished, seed {' and '.join(map(str, unfinished))}"
+
+    try:
+        with deaths_reported(advice):
+            waiting |= {pool.submit(_train_seed, *task): task for task in tasks}
+            for future in as_completed(waiting):
+                future.result()
+                logger.info(f"{waiting[future][2]}: trained")
+    except BaseException:
+        for process in multiprocessing.active_children():  # their checkpoints are complete at all times
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _train_seed(train: Train, seed: int, folder: Path) -> None:

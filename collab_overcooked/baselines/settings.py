@@ -151,7 +151,7 @@ class TrainingSettings:
         self._check_partners()
 
     def _fill_in(self) -> None:
-        """Set what depends on ``start``, and refuse what contradicts it."""
+        """Fill in settings that depend on ``start``, and reject settings that contradict it."""
         if not isinstance(self.start, str):
             raise OptionError("start", f"start must be a policy's name or file, not {quote_value(self.start)}")
         network: dict[str, Any] = NETWORK
@@ -276,7 +276,7 @@ def network_of_start(name: str, file: PolicyFile, given: Mapping[str, Any]) -> d
     """Return the settings of ``NETWORK`` that a policy to start from was trained with.
 
     Args:
-        name: Of the policy, for messages.
+        name: Name of the policy, for error messages.
         file: The policy.
         given: Settings that must not contradict it; dense layers in a row are trunk or heads as they say.
 
@@ -315,7 +315,7 @@ def network_of_start(name: str, file: PolicyFile, given: Mapping[str, Any]) -> d
 
 
 def check_env(env_id: Any) -> None:
-    """Refuse an id that is not registered."""
+    """Reject an id that is not registered."""
     if not isinstance(env_id, str):
         raise OptionError("env", f"env must be an environment id, not {quote_value(env_id)}")
     try:
@@ -325,7 +325,7 @@ def check_env(env_id: Any) -> None:
 
 
 def check_number(name: str, value: Any, kind: type, low: float) -> None:
-    """Refuse what is no number of a kind, ``int`` or ``float``, or less than ``low``."""
+    """Reject a value that is not an ``int`` or ``float``, as ``kind`` says, or is less than ``low``."""
     allowed = (int,) if kind is int else (int, float)
     if isinstance(value, bool) or not isinstance(value, allowed) or not value >= low:
         type_name = "an integer" if kind is int else "a number"
@@ -334,14 +334,14 @@ def check_number(name: str, value: Any, kind: type, low: float) -> None:
 
 
 def check_numbers(name: str, values: Any, kind: type, low: float) -> None:
-    """Refuse what is no list of such numbers; see ``check_number``."""
+    """Reject a value that is not a list of numbers as in ``check_number``."""
     check_list(name, values)
     for value in values:
         check_number(name, value, kind, low)
 
 
 def check_weights(name: str, weights: Any) -> None:
-    """Refuse what is no mapping of names to numbers."""
+    """Reject a value that is not a mapping from names to numbers."""
     if not isinstance(weights, Mapping):
         raise OptionError(name, f"{name} must hold mappings of events to weights, not {quote_value(weights)}")
     for event, weight in weights.items():
@@ -349,7 +349,7 @@ def check_weights(name: str, weights: Any) -> None:
 
 
 def check_list(name: str, values: Any) -> None:
-    """Refuse what is no list, above all a single text, whose letters would be taken for its parts."""
+    """Reject a value that is not a list, especially a text, whose letters would be taken for entries."""
     if not isinstance(values, (list, tuple)):
         example = quote_value(values).strip("'")
         raise OptionError(name, f"{name} must be a list, for example [{example}], not {quote_value(values)}")
@@ -390,7 +390,7 @@ def settings_from(kind: type[T], values: Mapping[str, Any]) -> T:
 
 
 def split_settings(kind: type[T], values: Mapping[str, Any]) -> tuple[T, TrainingSettings]:
-    """Return settings of an algorithm and those of its trainings, from names and values of both."""
+    """Split values by name into the settings of an algorithm and of its trainings."""
     names = {item.name for item in fields(kind)}  # type: ignore[arg-type]
     outer = kind(**{name: value for name, value in values.items() if name in names})
     return outer, settings_from(TrainingSettings, {name: values[name] for name in values if name not in names})

@@ -65,13 +65,13 @@ def read_round_settings(values: Mapping[str, Any]) -> tuple[RoundSettings, Train
 
 
 def collect_states(game: FullGame, files: Sequence[PolicyFile], rounds: RoundSettings, seed: int) -> tuple[Any, Any]:
-    """Play all ordered pairs, the first policy in seat 0 and the second in all others.
+    """Play all ordered pairs of policies, the first in seat 0 and the second in all other seats.
 
     Args:
         game: Compiled game.
         files: Policies.
         rounds: Games of each pair, and how many of their states are kept.
-        seed: Of the games.
+        seed: Seed of the games.
 
     Returns:
         The states as one batch, and the mean return of each pair, float64 (policies, policies).
@@ -99,7 +99,7 @@ def run_rounds(rounds: RoundSettings, settings: TrainingSettings, folder: Path, 
 
     Args:
         rounds: Number of seeds, rounds and states.
-        settings: What each seed learns with.
+        settings: Settings of each seed's training.
         folder: Made if it does not exist.
         command: Kept in the policy files.
 
@@ -150,7 +150,7 @@ def _entry(number: int, steps: int, returns: np.ndarray) -> dict[str, Any]:
 
 
 def advance(training: Training, steps: int, path: Path) -> None:
-    """Train to a number of steps and write the checkpoint, or read the one that is there."""
+    """Train to a number of steps and write the checkpoint, or load an existing one."""
     if path.exists():
         training.load(path)
         return

@@ -31,12 +31,12 @@ class TrainLogger:
     """Writes ``log.jsonl``, ``log.csv`` and TensorBoard files into a folder and draws a bar on standard error.
 
     Args:
-        folder: Of the run.
+        folder: Folder of the run.
         total: Environment steps of the whole training.
         updates: Lines that belong to the checkpoint that the training goes on from; later ones are dropped.
         bar: Draw the bar if standard error is a terminal.
         services: Services that get the numbers too, some of ``SERVICES``.
-        settings: What a service keeps as the run's configuration.
+        settings: Configuration of the run, for the services.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ def columns_of(entry: Mapping[str, Any]) -> list[str]:
 
 
 def csv_text(entries: Sequence[Mapping[str, Any]], columns: Sequence[str], head: bool = True) -> str:
-    """Return lines of a log as CSV; other columns are left out."""
+    """Return the chosen columns of log lines as CSV."""
     out = io.StringIO()
     writer = csv.DictWriter(out, columns, extrasaction="ignore", lineterminator="\n")
     if head and columns:
@@ -141,7 +141,7 @@ def _add_scalars(board: Any, numbers: Mapping[str, float]) -> None:
 
 
 def check_services(services: Sequence[str]) -> None:
-    """Refuse unknown services, and those whose package is not installed."""
+    """Reject unknown services and services whose package is not installed."""
     for service in services:
         if service not in SERVICES:
             raise ValueError(near_matches("log", service, SERVICES))
@@ -155,9 +155,9 @@ def send_logs(folder: Path, services: Sequence[str], settings: Mapping[str, Any]
     """Send the logs at and below a folder to services, for algorithms that do not do so while they train.
 
     Args:
-        folder: Of the run.
+        folder: Folder of the run.
         services: Some of ``SERVICES``.
-        settings: What a service keeps as the configuration of each log.
+        settings: Configuration of the runs, for the services.
     """
     if "wandb" not in services:
         return
@@ -199,7 +199,7 @@ def read_log(folder: Path, most: int | None = None) -> list[dict[str, Any]]:
     """Return the lines of a run's log.
 
     Args:
-        folder: Of the run.
-        most: Only so many, from the first on; what comes after may be torn.
+        folder: Folder of the run.
+        most: Number of lines to read; later lines may be incomplete.
     """
     return list(islice(JournalFile(folder / LOG, _ENTRY, missing_ok=False).read(), most))

@@ -135,7 +135,7 @@ class Training:
         return self.updates % self.settings.checkpoint_every == 0 or waited >= self.settings.checkpoint_seconds
 
     def update(self) -> dict[str, Any]:
-        """Collect a rollout, learn from it, and return what there is to note."""
+        """Collect a rollout, learn from it, and return the fields of the log line."""
         settings, began = self.settings, time.perf_counter()
         before = self.rollouts.steps
         self.rollouts.collect(self.learners, self.shaping)
@@ -149,19 +149,21 @@ class Training:
         self.seconds[0] += collected - began
         self.seconds[1] += learned - collected
         taken = self.rollouts.steps - before
+        by_family = {
+            f"return/{family}": float(np.mean(returns)) if returns else None
+            for family, returns in self.rollouts.returns_by_family.items()
+        }
+        mean_losses = {name: round(float(np.mean([entry[name] for entry in losses])), 6) for name in LOSSES}
         return {
             "update": self.updates,
             "steps": self.rollouts.steps,
             "return": self.mean_return,
-            **{
-                f"return/{family}": float(np.mean(returns)) if returns else None
-                for family, returns in self.rollouts.returns_by_family.items()
-            },
+            **by_family,
             "shaping": round(self.shaping, 4),
             "steps_per_second": round(taken / (learned - began), 1),
             "collect_per_second": round(taken / (collected - began), 1),
             "learn_per_second": round(taken / (learned - collected), 1),
-            **{name: round(float(np.mean([entry[name] for entry in losses])), 6) for name in LOSSES},
+            **mean_losses,
         }
 
     def save(self, path: Path) -> None:
@@ -193,11 +195,11 @@ class Training:
         """Go back to a checkpoint.
 
         Args:
-            path: Of the checkpoint.
+            path: Checkpoint file.
             same: Refuse one of other settings.
         """
         content = _read(path)
-        with _damaged(path):
+        with _checkpoint_errors(path):
             was = dict(json.loads(content["settings"]))
         if same:
             _compare(path, was, self.settings.as_dict())
@@ -208,7 +210,7 @@ class Training:
                 now = json.dumps(read)
                 if content.get(name, now) != now:
                     raise ValueError(f"{path}: {files} changed; restore what was there, or choose another folder")
-        with _damaged(path):
+        with _checkpoint_errors(path):
             with np.load(io.BytesIO(content["rollouts"].numpy().tobytes()), allow_pickle=False) as archive:
                 arrays = {name: archive[name] for name in archive.files}
             self.rollouts.load(arrays)
@@ -223,9 +225,9 @@ class Training:
             self.generator.set_state(content["torch"])
 
     def load_weights(self, path: Path) -> None:
-        """Take weights and the optimiser's state from a checkpoint, and nothing else; see ``load``."""
+        """Load only networks and optimisers from a checkpoint; ``load`` restores counters and rollouts too."""
         content = _read(path)
-        with _damaged(path):
+        with _checkpoint_errors(path):
             for learner, parts in zip(self.learners, content["learners"], strict=True):
                 learner.load_state_dict(parts, weights_only=True)
 
@@ -242,18 +244,18 @@ class Training:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    with open_file(path, MAX_MODEL) as file, _damaged(path):
+    with open_file(path, MAX_MODEL) as file, _checkpoint_errors(path):
         content: dict[str, Any] = torch.load(file, map_location="cpu", weights_only=True)
     return content
 
 
 @contextmanager
-def _damaged(path: Path) -> Iterator[None]:
+def _checkpoint_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except Exception as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise ValueError(f"{path}: is no checkpoint of such a training: {reason:.300}") from None
+        raise ValueError(f"{path}: is not a checkpoint of this kind of training: {reason:.300}") from None
 
 
 def _compare(path: Path, was: Mapping[str, Any], now: Mapping[str, Any]) -> None:
@@ -272,7 +274,7 @@ def _refuse_changes(path: Path, was: Mapping[str, Any], now: Mapping[str, Any], 
 
 
 def with_later(was: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings of a training, with those that its version did not have yet among the names of ``now``."""
+    """Return the settings of a training with defaults for settings of ``now`` that its version did not have."""
     return {name: value for name, value in LATER.items() if name in now} | dict(was)
 
 
@@ -283,7 +285,7 @@ def check_extension(path: Path, was: Any, now: int) -> None:
 
 
 def _read_settings(path: Path) -> dict[str, Any]:
-    with _damaged(path):
+    with _checkpoint_errors(path):
         return dict(json.loads(read_text(path)))
 
 
@@ -299,7 +301,7 @@ def _claim(settings: TrainingSettings, folder: Path) -> bool:
 
 
 def claim_folder(folder: Path, values: Mapping[str, Any]) -> None:
-    """Write the settings of a run into its folder, or check that they are those of the run that is there."""
+    """Write the settings of a run into its folder, or check that an existing run has equal settings."""
     path = folder / SETTINGS
     if path.exists():
         _refuse_changes(path, _read_settings(path), values)
@@ -317,14 +319,14 @@ def train(
     schedules then go by the new number of steps.
 
     Args:
-        settings: What to train.
+        settings: Settings of the training.
         folder: Made if it does not exist.
         command: Kept in the policy file.
         bar: Draw a progress bar on a terminal.
-        services: See ``TrainLogger``.
+        services: Names of logging services; see ``TrainLogger``.
 
     Raises:
-        ValueError: For a folder with another training in it.
+        ValueError: The folder holds another training.
         BlockingIOError: If another training writes to the folder.
     """
     check_services(services)

@@ -31,7 +31,7 @@ ANY_GAME = ("collab_overcooked.cli.lexicons:LEXICON", "collab_overcooked.study.d
 
 @cache
 def document_kinds() -> tuple[DocumentKind, ...]:
-    """Return all kinds of files: those of every game, lexicons and studies."""
+    """Return all kinds of files: files of every game, lexicons and studies."""
     entries = dict.fromkeys(entry for record in registry.games() for entry in record.documents)
     return tuple(registry.load_entry(entry) for entry in (*entries, *ANY_GAME))
 
@@ -114,7 +114,7 @@ def options_of(kind: DocumentKind, given: Mapping[str, Any]) -> Any:
     Raises:
         ValueError: For an option of another kind, or a value that is not allowed.
     """
-    names = [one.name for one in fields(kind.options)]
+    names = [field.name for field in fields(kind.options)]
     for name in given:
         if name not in names:
             allowed = ", ".join(f"--{other}" for other in names) or "no option"

@@ -49,7 +49,7 @@ class RunOptions:
 
 
 def add_suites(group: App, make: Callable[[str], Callable[..., None]]) -> None:
-    """Add a subcommand for every suite that has none yet, whose options are those of the suite."""
+    """Add a subcommand, with the options of the suite, for every suite without one."""
     for name, record in registry.suites().items():
         if name not in group:
             group.command(make(name), name=name, help=record.summary)
@@ -117,7 +117,7 @@ def presets_of(suite: str, team: Iterable[str]) -> list[registry.PresetEntry]:
 
 
 def scoring_of(presets: Iterable[registry.PresetEntry], scoring: Any, default: Any) -> dict[str, Any]:
-    """Return scoring options, with those of presets in place of defaults."""
+    """Return scoring options; presets replace defaults."""
     values, defaults = asdict(scoring), asdict(default)
     return values | {
         key: value for preset in presets for key, value in preset.scoring.items() if values[key] == defaults[key]
@@ -210,7 +210,7 @@ def language_models(
 
 
 def show_dry_run(plans: "Iterable[tuple[MatchPlan, Path]]", llm_options: LlmOptions) -> None:
-    """Print the episodes that plans need beyond their recorded ones, and upper bounds of what these take."""
+    """Print the number of missing episodes of plans, with upper bounds of their costs."""
     from collab_overcooked.evaluation.dry_run import dry_run_card
     from collab_overcooked.policies.llm.budget import parse_budget, parse_prices
     from collab_overcooked.policies.llm.client import check_positive

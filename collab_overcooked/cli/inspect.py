@@ -61,7 +61,7 @@ def list_names(
     for name in of_suites.get(what, {}):
         check_settings(name, options)
     for name, listing in of_suites.get(what, {}).items():
-        rows = tuple((one, listing.summary(one, options)) for one in listing.names(options))
+        rows = tuple((entry, listing.summary(entry, options)) for entry in listing.names(options))
         groups.setdefault(rows, []).append(name)
     for rows, suites in (groups or {tuple(listings[what]()): []}).items():
         if len(groups) > 1:
@@ -71,7 +71,7 @@ def list_names(
 
 
 def check_settings(suite: str, options: Mapping[str, Any]) -> None:
-    """Check options of the environment of a suite, also where what is shown does not depend on them.
+    """Check environment options of a suite, even if the output does not depend on them.
 
     Raises:
         ValueError: For an unknown option or a value that is not allowed.
@@ -166,7 +166,7 @@ def describe(
     known = [
         *registry.registered(),
         *registry.suites(),
-        *(one for _, listing in described for one in listing.names(options)),
+        *(entry for _, listing in described for entry in listing.names(options)),
     ]
     raise ValueError(
         near_matches(" or ".join([", ".join(["environment", *list(kinds)[:-1]]), list(kinds)[-1]]), name, known)
@@ -194,7 +194,7 @@ def describe_file(path: str, options: Mapping[str, Any]) -> str:
 
 
 def describe_env(env_id: str, chosen: Mapping[str, Any]) -> str:
-    """Return summary, spaces and options of an environment as text; spaces are those with the chosen options."""
+    """Return summary, spaces with the chosen options, and all options of an environment as text."""
     import inspect
     from dataclasses import fields
 

@@ -1,4 +1,4 @@
-"""Options of commands as fields of frozen dataclasses: those that several commands share, and how all are read."""
+"""Options of commands as fields of frozen dataclasses: parsing, and options that several commands share."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _read_allowed(name: str, allowed: Sequence[str], kind: Any, tokens: Sequence
 
 
 def several(help: str, metavar: str = NAMES, name: str | None = None) -> Parameter:
-    """Return an option that takes several texts, separated by spaces, or by commas where they cannot hold these."""
+    """Return an option that takes several texts, separated by spaces, or by commas if texts cannot contain any."""
     return Parameter(
         name=name,
         negative=(),
@@ -70,10 +70,10 @@ def as_options(kind: type[T], only: Container[str] | None = None) -> type[T]:
     """
     hints = get_type_hints(kind)
     read: list[Any] = []
-    for one in fields(kind):  # type: ignore[arg-type]
-        is_read = only is None or one.name in only
-        hint = _annotation(one, hints[one.name]) if is_read else Annotated[hints[one.name], Parameter(parse=False)]
-        read.append((one.name, hint, field(default=one.default, metadata=one.metadata)))
+    for item in fields(kind):  # type: ignore[arg-type]
+        is_option = only is None or item.name in only
+        hint = _annotation(item, hints[item.name]) if is_option else Annotated[hints[item.name], Parameter(parse=False)]
+        read.append((item.name, hint, field(default=item.default, metadata=item.metadata)))
     space = {"__module__": __name__}
     group = make_dataclass(kind.__name__, read, bases=(kind,), namespace=space, frozen=True, kw_only=True)
     return Parameter(name="*", parse=bool(read))(group)
@@ -113,10 +113,10 @@ def _annotation(one: Field[Any], hint: Any) -> Any:
 
 
 def refuse_changes(options: Any, allowed: Any, reason: str) -> None:
-    """Reject options with other values than allowed, because they would be ignored."""
-    for one in fields(options):
-        if vars(options)[one.name] != vars(allowed)[one.name]:
-            switch = one.metadata["flag"] or "--" + one.name.replace("_", "-")
+    """Reject options with values other than the allowed ones, because they would be ignored."""
+    for item in fields(options):
+        if vars(options)[item.name] != vars(allowed)[item.name]:
+            switch = item.metadata["flag"] or "--" + item.name.replace("_", "-")
             raise ValueError(f"option {switch} {reason}")
 
 

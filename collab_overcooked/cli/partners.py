@@ -102,7 +102,7 @@ def score_egos(
     from collab_overcooked.evaluation.partner_scores import FILE, read_egos, score
 
     read, egos = read_partner_pool(pool), read_egos(ego)
-    specs = [*map(read.spec, read.select(split, families)), *(one.spec for one in egos)]
+    specs = [*map(read.spec, read.select(split, families)), *(ego.spec for ego in egos)]
     with beside(specs, llm_options, out) as make, ProgressBar("partners and seats") as progress:
         lines = score(
             read,
@@ -138,7 +138,7 @@ def find_best(
 
     read = read_partner_pool(pool)
     egos = read_egos(["random", *(name for name in ego if name != "random")])
-    specs = [*map(read.spec, read.partners), *(one.spec for one in egos)]
+    specs = [*map(read.spec, read.partners), *(ego.spec for ego in egos)]
     with beside(specs, llm_options, out) as make, ProgressBar("partners and seats") as progress:
         measured = find_best_responses(read, egos, out, games, workers=workers, make=make, progress=progress)
     path = out / f"{read.name}.yaml"

@@ -136,7 +136,7 @@ add_suites(play_app, play_command)
 def session_of(
     suite: str, play: PlayOptions, suite_options: Any, how: HowOptions, limits: LimitOptions, llm_options: LlmOptions
 ) -> Any:
-    """Yield what makes the session; a folder is open as long."""
+    """Yield the function that creates the session; the run folder stays open meanwhile."""
     from collab_overcooked.play.matches import check_matches
     from collab_overcooked.play.recording import PlayFolder
     from collab_overcooked.play.session import Session

@@ -1,4 +1,4 @@
-"""The commands ``score`` and ``report``, whose scoring options are those of all suites."""
+"""The commands ``score`` and ``report``, with the scoring options of all suites."""
 
 import sys
 from collections.abc import Sequence
@@ -82,7 +82,7 @@ def report_training(run: Path) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class FurtherOptions:
-    """What else ``score`` does with run folders."""
+    """Additional outputs of ``score`` for run folders."""
 
     compare: bool = option(False, "Show the runs side by side, with paired differences from the first one.")
     page: Path | None = option(None, "With --compare: also write an HTML page with charts.")

@@ -46,8 +46,11 @@ class Event(Struct, kw_only=True, omit_defaults=True, gc=False):
     @property
     def text(self) -> str:
         """Description of the event in one line."""
-        thing, place = (f" {self.item}" if self.item else ""), (f" ({self.place})" if self.place else "")
-        return f"{self.event.lower().replace('_', ' ')}{thing}{place}" if self.event else self.label
+        if not self.event:
+            return self.label
+        item = f" {self.item}" if self.item else ""
+        place = f" ({self.place})" if self.place else ""
+        return f"{self.event.lower().replace('_', ' ')}{item}{place}"
 
     @property
     def signature(self) -> str:
@@ -300,11 +303,11 @@ class EpisodeRecord(Struct, kw_only=True, omit_defaults=True, dict=True):
 
     @property
     def where(self) -> str:
-        """File and line from which the record was read; empty for one that was played."""
+        """File and line from which the record was read; empty for an episode that was just played."""
         return str(self.__dict__.get("where", ""))
 
     def replace(self, **changes: Any) -> Self:
-        """Return the record with other values of some fields."""
+        """Return a copy of the record with the given fields replaced."""
         record = unpack(self)
         changed = msgspec.structs.replace(record, **changes)
         changed.__dict__.update(record.__dict__)
@@ -316,7 +319,7 @@ class EpisodeRecord(Struct, kw_only=True, omit_defaults=True, dict=True):
             """Return a field that ``pack`` has left out."""
             if name not in type(self).__struct_fields__ or PACKED not in self.__dict__:
                 raise AttributeError(f"{type(self).__name__} has no attribute {name!r}", name=name, obj=self)
-            return getattr(_whole(self.__dict__[PACKED], type(self)), name)
+            return getattr(_decoded(self.__dict__[PACKED], type(self)), name)
 
     @property
     def specs(self) -> tuple[str, ...]:
@@ -325,7 +328,7 @@ class EpisodeRecord(Struct, kw_only=True, omit_defaults=True, dict=True):
 
     @property
     def part(self) -> int | None:
-        """Number that tells it from other records of its task and episode; None where there are no others."""
+        """Part number among records with the same task and episode number; None if there is only one."""
         return None
 
     @property
@@ -335,12 +338,12 @@ class EpisodeRecord(Struct, kw_only=True, omit_defaults=True, dict=True):
 
 
 def refusal_text(label: str, reason: str) -> str:
-    """Return the label of an event and, unless it is ``OK``, the reason for which the action was refused."""
+    """Return the label of an event and, unless ``reason`` is ``OK``, why the action was refused."""
     return label if reason == "OK" else f"{label}: refused, {reason.removeprefix('F_').lower().replace('_', ' ')}"
 
 
 def history_of(steps: Sequence[Step], n_agents: int) -> list[list[HistoryEntry]]:
-    """Return each agent's log: the labels of its events, stamped with the 0-based step index plus one."""
+    """Return each agent's log: the labels of its events with the number of the step, counted from 1."""
     history: list[list[HistoryEntry]] = [[] for _ in range(n_agents)]
     for t, step in enumerate(steps, start=1):
         for seat, event in enumerate(step.events):
@@ -359,19 +362,19 @@ _KEPT = {
 
 
 def compress(line: bytes) -> bytes:
-    """Return a line in the form in which many of them fit into memory; ``zlib.decompress`` reverses it."""
+    """Compress the line of a record for keeping in memory; ``zlib.decompress`` reverses it."""
     return zlib.compress(line, 1)
 
 
 def pack(record: RecordT, line: bytes) -> RecordT:
-    """Return a record in a fraction of its memory.
+    """Return a copy of a record without its long fields, to save memory.
 
-    Its steps and whatever else is long is decoded from the line whenever it is asked for. Functions of msgspec, which
-    read fields from memory, need ``unpack``.
+    Steps and other long fields are decoded from the compressed line on every access. Functions of msgspec, which read
+    fields from memory, need ``unpack`` first.
 
     Args:
         record: A record.
-        line: Its line, compressed.
+        line: Line of the record, compressed by ``compress``.
     """
     packed = msgspec.structs.replace(record)
     packed.__dict__.update(record.__dict__, **{PACKED: line})
@@ -392,7 +395,7 @@ def unpack(record: RecordT) -> RecordT:
 
 
 @lru_cache(maxsize=4)
-def _whole(line: bytes, kind: type[EpisodeRecord]) -> EpisodeRecord:
+def _decoded(line: bytes, kind: type[EpisodeRecord]) -> EpisodeRecord:
     return decode(zlib.decompress(line), kind)
 
 

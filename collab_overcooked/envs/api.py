@@ -177,9 +177,9 @@ class Game(Protocol[StateT, OutT]):
         return BoundBatch(functools.partial(self.step, state, actions, out), functools.partial(self.reset, state, out))
 
     def bind_rows(self, state: StateT, actions: np.ndarray, out: OutT) -> Callable[[int], None]:
-        """Return a function that advances the first rows of a batch, whose number it takes, by one timestep.
+        """Return a function of ``n`` that advances the first ``n`` environments of a batch by one timestep.
 
-        It need not write observations and masks.
+        The function need not write observations and masks.
         """
         return lambda n: self.step(rows(state, 0, n), actions[:n], rows(out, 0, n))
 
@@ -255,7 +255,7 @@ class TextGame(Protocol[StateT_contra]):
         """Return the texts of a seat's plan: actions to execute step by step, and actions requested of teammates."""
 
     def join_plan(self, actions: Sequence[str]) -> tuple[str, ...]:
-        """Return the actions of a plan as they are written: the inverse of what ``parse_plan`` splits."""
+        """Return the actions of a plan in their written form, the inverse of ``parse_plan``."""
         return tuple(actions)
 
     def idle_action(self, seat: int = 0) -> int:
@@ -365,7 +365,7 @@ class FullGame(Game[StateT, OutT], TextGame[StateT], Replayable[StateT, OutT], P
 
 @runtime_checkable
 class SequentialGame(Game[StateT, OutT], Protocol[StateT, OutT]):
-    """A game in which an agent's action takes effect before the next agent of the same step chooses.
+    """Game in which agents act in turn within a step: each action takes effect before the next agent chooses.
 
     Playing complete steps at a time gives the same results for the same actions.
     """

@@ -337,7 +337,7 @@ class BatchEnv:
         return draw(self.game, self.state, i, check_render_mode(mode))
 
     def states(self) -> Array:
-        """Return what a centralised critic sees of each environment, float32 (E, S); a fresh array."""
+        """Return the observations of a centralised critic, float32 (E, S), as a new array."""
         return self._critic_state.of(self.state, self.out)
 
     def action_masks(self) -> Array:

@@ -58,7 +58,7 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
         unsaved: State arrays that are not read with these options; scenes do not restore them.
         kept_between_episodes: State arrays that survive a reset when an option reproduces the original's behaviour.
         events_pay: Whether equal events of a step pay the same; False where open orders decide what they pay.
-        event_pay: What events of agents pay, others nothing; None if rewards follow from something else.
+        event_pay: Reward of each event code, 0 for missing ones; None if rewards do not follow from events.
         step_key: Key of a scene that counts the steps up to its ``limit``.
         hint_keys: Keys of a scene that are ignored if they contradict the others, so that these can be edited alone.
         batch_kernels: Kernels that advance, start and show a batch.
@@ -141,7 +141,7 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
         return ((self.batch_kernels.observe, (self.compiled.tables, state, out)),)
 
     def scene_parts(self) -> Mapping[str, Part]:
-        """Declare what scenes say, in its order; every game has ``limit`` and ``chance``."""
+        """Declare the parts of scenes in order; every game has ``limit`` and ``chance``."""
         raise NotImplementedError
 
     def reset_parsers(self) -> dict[str, Parser]:
@@ -153,13 +153,13 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
         return self.reset_parsers()
 
     def _choose(self, state: StateT, which: np.ndarray, options: Mapping[str, Any]) -> None:
-        """Write what options of a reset choose into the cleared state, for the kernels to go on from."""
+        """Write choices of reset options into the cleared state, from which the kernels continue."""
 
     def _default_limit(self, options: Mapping[str, Any]) -> int:
         return self.max_cycles
 
     def _bind_start(self, state: StateT, out: CompiledOutT) -> Start:
-        """Return what starts environments that are fresh, from the arrays' initial values, by options and a limit."""
+        """Return a function that starts fresh environments from initial arrays, options and a limit of steps."""
         arrays = {**state._asdict(), **out._asdict()}
         rows_of = [as_bytes(arrays[name]) for name in self._initial]
         lengths = np.array([row.size for row in self._initial.values()], np.int32)
@@ -212,7 +212,7 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
         return False, bool(played[self.step_key] >= played["limit"])
 
     def _check_completed(self, scene: dict[str, Any]) -> None:
-        """Refuse a completed scene for what ``_complete`` has derived, or was given for it.
+        """Reject a completed scene for values that ``_complete`` has derived or checked.
 
         Raises:
             ValueError: Naming the key, its value and what is allowed.
@@ -223,7 +223,7 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
         return self._decode(state, i, True)
 
     def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
-        """Return a scene without what a seat may not know."""
+        """Return a scene without the parts that are hidden from a seat."""
         visible: dict[str, Any] = limited(self._scene, scene, seat)
         return visible
 
@@ -232,7 +232,7 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
         return tuple(key for key, part in self._scene.secrets.items() if part.secrets or part.is_secret(seat))
 
     def sample_belief(self, state: StateT, seat: int, rng: np.random.Generator) -> None:
-        """Replace what a seat may not know by what it believes, in every environment of a batch.
+        """Replace hidden state by a sampled belief of a seat, in every environment of a batch.
 
         It follows from what scene parts declare; games in which other parts follow from it override this.
         """
@@ -267,7 +267,7 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
         return name, "Accepted." if name == "OK" else f"{name.removeprefix('F_').replace('_', ' ').capitalize()}."
 
     def events(self, out: CompiledOutT, i: int) -> list[dict[str, Any] | None]:
-        """Return code and reason of what each agent did in the last step, by their names."""
+        """Return the name of the event code and of the reason for each agent in the last step."""
         rows = out.events[i, :, : len(EventField)].tolist()
         named = [(self.event_codes(code).name.lower(), self.reason_codes(reason).name) for code, reason in rows]
         return [{"event": event, "reason": reason, "label": event} for event, reason in named]
@@ -303,11 +303,11 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
         return "\n".join([f"You are {self.display_names[seat]}.", *scene_lines(scene)])
 
     def names(self) -> list[str]:
-        """Return the names of all things that texts can speak of."""
+        """Return the names of all objects that can occur in texts."""
         return list(self.things)
 
     def manual(self, state: StateT | None = None, i: int = 0, seat: int = 0) -> str:
-        """Return what a seat should know of the rules."""
+        """Return the rules as text for a seat."""
         return self.rules
 
     @property
@@ -491,7 +491,7 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
 
 
 def scene_lines(scene: Mapping[Any, Any]) -> list[str]:
-    """Return a scene as text: a line for each key, and for each entry of what has several values in an entry."""
+    """Return a scene as text: a line for each key, and indented lines for nested values."""
     lines = []
     for key, value in scene.items():
         entries = value.values() if isinstance(value, Mapping) else value if isinstance(value, (list, tuple)) else ()

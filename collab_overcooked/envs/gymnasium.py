@@ -177,7 +177,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         return tuple(picture for picture in pictures for _ in range(self.batch.n_agents))
 
     def states(self) -> Array:
-        """Return what a centralised critic sees, float32 (E, S): a row for each environment, not for each agent."""
+        """Return the observations of a centralised critic, float32 (E, S): one row per environment, not per agent."""
         return self.batch.states()
 
     def set_shaping(self, weight: float) -> None:

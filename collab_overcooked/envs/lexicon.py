@@ -253,7 +253,7 @@ class TranslatedGame:
         return self.plain.seat_view(self, rows(state, i, i + 1), seat)
 
     def drawing(self, scene: Mapping[str, Any], seat: int | None = None) -> Any:
-        """Return the drawing of a scene with translated texts, and sprites that do not tell what they mean."""
+        """Return the drawing of a scene with translated texts, and sprites that do not reveal the original words."""
         from collab_overcooked.envs.translated_drawing import translate_drawing  # takes Pillow along
 
         return translate_drawing(self.plain.drawing(scene, seat), self.translate, self._number_noun)

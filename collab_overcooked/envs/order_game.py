@@ -1,4 +1,4 @@
-"""The base of games in which dishes are ordered, by ``reset``, from outside the team, or drawn."""
+"""Base class of games with orders: set by ``reset``, added from outside the team, or drawn."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class OrderGame(CompiledGame):
     ``Out.order_events`` begins with the orders completed and expired.
 
     Attributes:
-        forced_column: Of ``state.clock``: how many orders of ``state.forced`` have come.
-        over_column: Of ``state.clock``: whether the episode is over.
+        forced_column: Column of ``state.clock`` with the number of orders of ``state.forced`` that have come.
+        over_column: Column of ``state.clock`` that is 1 once the episode is over.
     """
 
     events_pay = False
@@ -82,7 +82,7 @@ class OrderGame(CompiledGame):
 
     @property
     def default_turns(self) -> tuple[int, ...]:
-        """Seats in the order in which their commands are carried out by default."""
+        """Default order in which the seats' commands are carried out."""
         return tuple(range(self.n_agents))
 
     def turn_order(self, state: Any, i: int) -> tuple[int, ...]:

@@ -155,7 +155,7 @@ class ParallelEnv(PettingZooParallelEnv):
 
     @property
     def np_random(self) -> np.random.Generator:
-        """Generator for wrappers of others, seeded by ``reset``; the rules draw from the state's own generator."""
+        """Generator for third-party wrappers, seeded by ``reset``; the rules draw from the generator in the state."""
         if self._np_random is None:  # copies of environments are frequent, and wrappers that draw are not
             self._np_random = np.random.default_rng(self._seed)
         return self._np_random
@@ -360,7 +360,7 @@ class ParallelEnv(PettingZooParallelEnv):
         self.game.order_next(self._state, 0, names)
 
     def set_turn_order(self, seats: Sequence[int]) -> None:
-        """Set the order in which the seats' commands of the next step are carried out.
+        """Set the order in which seats' commands are carried out in the next step.
 
         Raises:
             ValueError: If a seat is missing, or the game has a fixed order.

@@ -115,7 +115,7 @@ class SB3VecEnv(VecEnv):
         return flat(observations), rewards, dones, infos
 
     def states(self) -> Array:
-        """Return what a centralised critic sees, float32 (E, S): a row for each environment, not for each agent."""
+        """Return the observations of a centralised critic, float32 (E, S): one row per environment, not per agent."""
         return self.batch.states()
 
     def set_shaping(self, weight: float) -> None:
@@ -143,7 +143,7 @@ class SB3VecEnv(VecEnv):
         self.batch.close()
 
     def has_attr(self, attr_name: str) -> bool:
-        """Return whether rows have an attribute; they have those of this VecEnv."""
+        """Return for each row whether this VecEnv has an attribute."""
         return hasattr(self, attr_name)
 
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:

@@ -97,7 +97,7 @@ def read_scene(scene: Part, state: State, i: int, derived: bool) -> dict[str, An
 
 
 def write_scene(scene: Part, state: State, i: int, values: object) -> None:
-    """Write values that the scene's parser returned into environment ``i``; keys left out keep what is there."""
+    """Write parsed values of a scene into environment ``i``; keys left out keep their values."""
     scene.write(Rows(lambda name: getattr(state, name)[i], True), values)
 
 
@@ -118,7 +118,7 @@ def kept(part: Part, value: object, rng: np.random.Generator) -> Any:
 
 
 def limited(part: Part, value: Any, seat: int) -> Any:
-    """Return a value of a part without what a seat may not know; in lists, None stands for it."""
+    """Return the value of a part without its entries that are hidden from a seat; in lists, None replaces them."""
     visible = value.copy() if part.secrets else value
     for key, inner in part.secrets.items():
         if isinstance(visible, dict) and (key not in visible or not inner.is_known_to(seat)):
@@ -185,7 +185,7 @@ def vector(entries: Sequence[Codec], what: str) -> Codec:
 
 
 def names_of(names: Sequence[Any], what: str, allowed: Sequence[Any] | None = None) -> Codec:
-    """Code names by their index; only those ``allowed`` may be written, all if None."""
+    """Encode names by their index; only names in ``allowed`` may be written, all if None."""
     choice = names if allowed is None else allowed
     return Codec(schema.one_of(choice, what), names.__getitem__, names.index, _one_of(choice))
 
@@ -229,7 +229,7 @@ def sequence(item: Codec, slots: int, what: str, least: int = 0) -> Codec:
 
 
 def column(array: str, index: int | slice, codec: Codec, **knowledge: Any) -> Part:
-    """Declare a value that an entry, or a slice, of a row of ``array`` holds, and who knows it; see ``Part``."""
+    """Declare a value in an entry or slice of a row of ``array``, and the seats that know it; see ``Part``."""
 
     def write(rows: Rows, value: object) -> None:
         rows[array][index] = codec.encode(value)
@@ -331,7 +331,7 @@ def read_only(part: Part, derived: bool = False) -> Part:
 
 
 def constant(parser: Parser, value: object) -> Part:
-    """Declare what is the same in all scenes."""
+    """Declare a part with the same value in all scenes."""
     return Part(parser, lambda rows: value)
 
 
@@ -367,7 +367,7 @@ def open_orders(orders: Codec, remaining: Codec, slots: int, in_use: int, requir
 
 
 def forced_orders(orders: Codec, used: int) -> Part:
-    """Declare the orders that come before any are drawn, of which no seat knows; ``used`` is the column that counts."""
+    """Declare the forced orders, hidden from all seats; column ``used`` counts how many have come."""
     listed = row("forced", sequence(orders, FORCED_SLOTS, "orders"))
     parts = {"orders": listed, "used": span("clock", used, 0, FORCED_SLOTS)}
     none = {"orders": [], "used": 0}
@@ -375,7 +375,7 @@ def forced_orders(orders: Codec, used: int) -> Part:
 
 
 def check_forced(scene: Mapping[str, Any]) -> None:
-    """Refuse a scene in which more forced orders have come than there are."""
+    """Reject a scene in which more forced orders have come than exist."""
     used, most = scene["forced"]["used"], len(scene["forced"]["orders"])
     if used > most:
         raise ValueError(f"state.forced.used must be an integer from 0 to {most}, not {used}")

@@ -80,7 +80,7 @@ class SeatView:
 
     @property
     def picture_manual(self) -> str:
-        """The manual for language agents that see pictures instead of text: without what the text alone has."""
+        """Manual for language agents that see pictures: without references to the text observation."""
         return self.manual
 
     @property
@@ -95,7 +95,7 @@ class SeatView:
 
     @property
     def is_busy(self) -> bool:
-        """Whether the seat goes on with an action that it has begun, and can begin no other one."""
+        """True if the seat is executing an action and cannot begin another one."""
         running = getattr(self._state, "macro_state", None)
         return running is not None and bool(running[0, self._seat, Macro.ACTION] != IDLE[Macro.ACTION])
 
@@ -106,12 +106,12 @@ class SeatView:
 
     @property
     def rules(self) -> str:
-        """The rules for people; overridden by games whose language agents get them in another form."""
+        """Rules as shown to people; a game overrides them if its language agents read another form."""
         return "\n".join(filter(None, (self.manual, self.talk_price)))
 
     @property
     def picture_rules(self) -> str:
-        """The rules for people who see pictures and act by keys, clicks and menus: without the spelling of actions."""
+        """Rules for people who see pictures and act by keys, clicks and menus: without the syntax of actions."""
         return self.rules
 
     @cached_property
@@ -147,7 +147,7 @@ class SeatView:
 
     @property
     def vocabulary(self) -> Sequence[str]:
-        """Texts of all actions that the seat could ever take."""
+        """Texts of all actions of the seat, whether or not they are possible now."""
         return self.action_texts
 
     @property
@@ -160,12 +160,12 @@ class SeatView:
 
     @property
     def supplies(self) -> Sequence[str]:
-        """Names of things that the seat can fetch for the team, where seats differ in it."""
+        """Names of objects that this seat can fetch for the team, in games where seats differ."""
         return ()
 
     @property
     def walks(self) -> frozenset[int]:
-        """Ids of actions that only walk to a place; a click on the place goes on with what can be done there."""
+        """Ids of actions that only walk to a place; a click on the place then offers the actions possible there."""
         return frozenset()
 
     @property
@@ -185,7 +185,7 @@ class SeatView:
 
     @property
     def idle_last(self) -> bool:
-        """True if lists of actions in the game's order end with the one that does nothing."""
+        """True if lists of actions in the game's order end with the idle action."""
         return False
 
     @property

@@ -1,1 +1,1 @@
-"""Play teams on suites of tasks, keep records of what happened, and compute every number from the records."""
+"""Play teams on suites of tasks, write records of the episodes, and compute all scores from the records."""

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class NothingToPlay(ValueError):
-    """A policy can play nothing of what was chosen; the message says why."""
+    """A policy can play none of the chosen tasks; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class ComparisonBudget:
     def played(self) -> tuple[list[Setting], Setting]:
         """Return the settings with the options of all, and the setting of pairs."""
         settings = self.settings() if callable(self.settings) else self.settings
-        played = [replace(one, suite_options={**one.suite_options, **self.options}) for one in settings]
+        played = [replace(setting, suite_options={**setting.suite_options, **self.options}) for setting in settings]
         named = played[self.pairs_in]
         pairs = replace(named, name=named.name + self.suffix, suite_options={**named.suite_options, **self.pairs})
         return played, pairs
@@ -87,7 +87,7 @@ def only(items: Sequence[T]) -> T:
 
 @dataclass(frozen=True)
 class Reference:
-    """A line of published numbers, measured by others."""
+    """A line of published scores, not measured with this package."""
 
     name: str  # Who played
     kind: str  # What kind of policy it was

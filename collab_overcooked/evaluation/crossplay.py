@@ -1,4 +1,4 @@
-"""Cross-play: every policy of a pool with every other, in both seats."""
+"""Cross-play: every pair of policies of a pool, in both seat orders."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ from collab_overcooked.runner.teams import MakePolicy, make_team
 from collab_overcooked.runner.workers import read_workers, run_jobs
 
 if TYPE_CHECKING:
+    import pandas
     from matplotlib.figure import Figure
 
 logger = logging.getLogger(__name__)
@@ -62,7 +63,7 @@ class CrossPlay:
 
     @property
     def title(self) -> str:
-        """Game, and all options that are not as by default."""
+        """Game and all options that differ from their defaults."""
         return Variant(self.env_id, changed_options(self.env_id, self.env_kwargs)).title
 
     def cell(self, first: int, second: int) -> Estimate:
@@ -70,27 +71,27 @@ class CrossPlay:
         return _estimate(self.returns[first, second])
 
     def pair(self, one: int, other: int) -> Estimate:
-        """Return mean and interval of two policies together, over both ways to seat them."""
+        """Return mean and interval of two policies as a team, over both seat orders."""
         if one == other:
             return self.cell(one, one)
         return _estimate(np.concatenate([self.returns[one, other], self.returns[other, one]]))
 
     def with_others(self, one: int) -> Estimate | None:
-        """Return mean and interval of a policy with all others of the pool; None if there are none."""
+        """Return mean and interval of a policy with all other policies of the pool; None for a pool of one."""
         others = [k for k in range(len(self.names)) if k != one]
         played = [np.concatenate([self.returns[one, k], self.returns[k, one]]) for k in others]
         return mean_of_groups([returns.tolist() for returns in played])
 
     def best_responses(self) -> list[int]:
-        """Return for each policy the one of the pool, itself included, that does best with it."""
+        """Return the index of each policy's best partner in the pool, which may be the policy itself."""
         means = self._means()
         return [int(means[:, k].argmax()) for k in range(len(self.names))]
 
     def normalised(self, one: int) -> float | None:
-        """Return the mean over all others of the return with each, as a share of what its best response reaches.
+        """Return the mean over partners of the return with a partner divided by the return of its best response.
 
-        The best response is the best of the pool, so the number says how near a policy comes to what is known to be
-        possible. None where there are no others, or where no policy earns anything with one of them.
+        The best response is the best policy of the pool, so 1 means the best known play with every partner. None if
+        there are no partners, or if no policy earns anything with one of them.
         """
         means, best = self._means(), self.best_responses()
         others = [k for k in range(len(self.names)) if k != one]
@@ -103,9 +104,18 @@ class CrossPlay:
         return (means + means.T) / 2
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything, fit for JSON."""
+        """Return the cross-play as JSON values."""
         size = range(len(self.names))
         best = self.best_responses()
+        policies = {
+            name: {
+                "self_play": _numbers(self.cell(i, i)),
+                "cross_play": _numbers(self.with_others(i)),
+                "best_response": self.names[best[i]],
+                "normalised": self.normalised(i),
+            }
+            for i, name in enumerate(self.names)
+        }
         return {
             "env_id": self.env_id,
             "env_kwargs": dict(self.env_kwargs),
@@ -115,30 +125,22 @@ class CrossPlay:
             "pool": dict(zip(self.names, self.specs, strict=True)),
             **({"plugins": dict(self.plugins)} if self.plugins else {}),
             "matrix": [[_numbers(self.cell(i, j)) for j in size] for i in size],
-            "policies": {
-                name: {
-                    "self_play": _numbers(self.cell(i, i)),
-                    "cross_play": _numbers(self.with_others(i)),
-                    "best_response": self.names[best[i]],
-                    "normalised": self.normalised(i),
-                }
-                for i, name in enumerate(self.names)
-            },
+            "policies": policies,
             "returns": self.returns.tolist(),
         }
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pandas.DataFrame:
         """Return the matrix as a pandas DataFrame: means with the ends of their intervals."""
         return self.table().to_pandas()
 
     def table(self) -> ResultTable:
-        """Return the matrix: mean return of the policy of seat 0, by row, with that of all other seats, by column."""
+        """Return the matrix of mean returns: rows are policies of seat 0, columns the policy of all other seats."""
         size = range(len(self.names))
         columns = (Column("seat 0, others"), *(Column(name, "estimate", 1, key=f"with {name}") for name in self.names))
         return ResultTable(columns, tuple((self.names[i], *(self.cell(i, j) for j in size)) for i in size))
 
     def policy_table(self) -> ResultTable:
-        """Return a row for each policy: with itself, with the others, and its best response."""
+        """Return a table with one row per policy: self-play, cross-play and best response."""
         best = self.best_responses()
         columns = (
             Column("policy"),
@@ -202,14 +204,18 @@ def from_records(policies: Sequence[str], records: Sequence[EpisodeRecord], seed
         if len(set(others)) == 1 and {ego, others[0]} <= set(policies):
             value = measure(record, ["return"])["return"]
             parsed.setdefault((ego, others[0]), []).append((record.task, record.episode, value))
-    pairs = [[parsed.get((one, other), []) for other in policies] for one in policies]
+    pairs = [[parsed.get((policy, other), []) for other in policies] for policy in policies]
     least = min((len(cell) for row in pairs for cell in row), default=0)
     if not least:
         return None
     most = max(len(cell) for row in pairs for cell in row)
     if most > least:
         logger.warning(f"cross-play: pairs have {least} to {most} episodes; the first {least} of each count")
-    returns = np.array([[[value for *_, value in sorted(cell)[:least]] for cell in row] for row in pairs])
+
+    def first_returns(cell: Sequence[tuple[str, int, float]]) -> list[float]:
+        return [value for *_, value in sorted(cell)[:least]]
+
+    returns = np.array([list(map(first_returns, row)) for row in pairs])
     first = records[0]
     options = {
         name: value
@@ -270,16 +276,16 @@ def cross_play(
     out: Path | None = None,
     batch_size: int = BATCH,
 ) -> CrossPlay:
-    """Play every policy of a pool with every other.
+    """Play every pair of policies of a pool, in both seat orders.
 
     A pair's episode ``k`` has the same environment seed as every other pair's, so that differences are not luck.
 
     Args:
         env_id: Registered id.
         pool: See ``read_pool``.
-        options: Of the environment.
-        episodes: Of each ordered pair.
-        seed: Of the whole evaluation.
+        options: Options of the environment.
+        episodes: Number of episodes of each ordered pair.
+        seed: Seed of the evaluation.
         workers: See ``workers.read_workers``; threads of this process with ``make``.
         make: Turns policy texts into policies; the registry of policies if None.
         progress: Called with episodes done and episodes in all.

@@ -50,7 +50,7 @@ Bounds = dict[tuple[str, str], tuple[int, int]]
 
 
 def upper_bounds(plan: MatchPlan, records: Iterable[EpisodeRecord]) -> Bounds:
-    """Return what the episodes that are missing may need."""
+    """Count the missing episodes and bound their decisions, by spec of the model and kind of agent."""
     done = {key_of(record) for record in records}
     episodes: dict[tuple[str, str], set[Any]] = {}
     decisions: dict[tuple[str, str], int] = {}
@@ -105,8 +105,8 @@ def prompt_tokens(
     """Return the mean tokens of the first prompts of each model, from its first missing episode.
 
     Args:
-        plan: What is played.
-        records: What was played already.
+        plan: Plan of the matches.
+        records: Records of episodes that were already played.
         budget: Budget of an episode, which is checked as a run does.
         prices: Prices by model, which a budget of dollars needs.
     """
@@ -124,7 +124,10 @@ def prompt_tokens(
     return tokens
 
 
-def _cost(spec: str, kind: str, decisions: int, prompt: float | None, prices: Mapping[str, Price]) -> tuple[Any, ...]:
+def _cost(
+    spec: str, kind: str, decisions: int, prompt: float | None, prices: Mapping[str, Price]
+) -> tuple[float | None, float | None, float | None]:
+    """Return tokens of a prompt, tokens of all decisions, and dollars; None if unknown."""
     if kind == TEACHER or prompt is None:
         return None, None, None
     settings = parse_settings(PolicySpec.parse(spec).parameters)
@@ -140,7 +143,7 @@ def dry_run_card(
     budget: Budget,
     total: Budget,
 ) -> Scorecard:
-    """Return upper bounds by suite, model and agent, and those that the budgets set.
+    """Return a card with the upper bounds by suite, model and agent, and with the limits of the budgets.
 
     Args:
         plans: Plans, each with the records that it has already.

@@ -49,12 +49,12 @@ class OrderResult:
             tables[agents] = CosTable(agents, tuple(paces), tuple(levels), runs)
         return tables
 
-    def level_order(self, level: str) -> Any:
-        """Return the key by which levels are sorted; those of equal keys stay as in the records."""
-        return 0
+    def level_order(self, level: str) -> tuple[int, int, str]:
+        """Return the sort key of a level; levels with equal keys keep the order of the records."""
+        return 0, 0, ""
 
     def pace_order(self, pace: float) -> float:
-        """Return the key by which paces are sorted."""
+        """Return the sort key of a pace."""
         return 0.0
 
     def _runs(self, records: Sequence[OrderRecord]) -> tuple[Any, ...]:

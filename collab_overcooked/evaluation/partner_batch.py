@@ -79,7 +79,7 @@ class PolicySeats:
 
 
 class PartnerBatch(BatchEnv):
-    """A batch in which one seat of each environment is a learner's, and policies have the others.
+    """Batch in which a learner plays one seat of each environment and partner policies play the other seats.
 
     The learner's seat and the partners are drawn anew for every episode, each with the same probability, and stay
     unknown to the partners. All arrays are those of a ``BatchEnv`` with N = 1: the learner's. ``states`` are the whole
@@ -156,7 +156,7 @@ class PartnerBatch(BatchEnv):
                     self._policies.begin(k, seat, e, int(self._rng.integers(2**31)))
 
     def step(self, actions: Any, copy: bool = False) -> tuple[Array, Array, Array, Array, Infos]:
-        """Advance by the learners' actions (E, 1) and those of their partners; see ``BatchEnv.step``.
+        """Advance by the learners' actions (E, 1) and their partners' actions; see ``BatchEnv.step``.
 
         Raises:
             ValueError: The batch was not reset, or actions have another shape.
@@ -199,7 +199,7 @@ class PartnerBatch(BatchEnv):
         return infos | {"seat": self._seat[:, None].astype(np.int32), "partner": partner[:, None].astype(np.int32)}
 
     def restore(self, i: int, snapshot: Snapshot) -> None:
-        """Refuse, as partners would go on with what they know of another episode."""
+        """Raise an error: partners would continue with memory of a different episode."""
         raise ValueError("a batch with partners cannot be restored; restore a batch without, and ask policies yourself")
 
     def action_masks(self) -> Array:
@@ -221,6 +221,8 @@ def _entries(partner: Any, game: FullGame) -> list[tuple[str, Callable[[], Polic
     chosen = [pool.partner(name)] if mark else list(pool.select("train"))
     if not chosen:
         raise ValueError(f"partners: the pool {source} has no partner of split train; name one, {source}#NAME")
-    if game.n_agents > 2 and any(one.seat is not None for one in chosen):
+    if game.n_agents > 2 and any(partner.seat is not None for partner in chosen):
         raise ValueError(f"partners: the pool {source} has partners of one seat, for games of two agents")
-    return [(f"{source}#{one.name}", partial(make_known_policy, pool.spec(one)), one.seat) for one in chosen]
+    return [
+        (f"{source}#{partner.name}", partial(make_known_policy, pool.spec(partner)), partner.seat) for partner in chosen
+    ]

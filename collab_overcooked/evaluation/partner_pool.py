@@ -1,4 +1,4 @@
-"""Pools of partners as files: who is met, in which seat, from which family, and what the best response to each earns.
+"""Files of partner pools: the partners with seats and families, and the return of the best response to each.
 
 A pool is a YAML file, built-in below ``layouts/pools`` or the user's own. A partner is a policy spec; if the spec names
 a policy file, the entry holds the SHA-256 of that file, so that a pool always means the same partners and an agent that
@@ -107,7 +107,7 @@ class PartnerPool:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of what is played, the same for every order of keys and for every measured best response."""
+        """SHA-256 of the pool's partners and options; the order of keys and measured best responses do not matter."""
         played = {"env": self.env_id, "options": dict(self.env_kwargs), "episodes": self.episodes, "seed": self.seed}
         partners = [asdict(replace(partner, best=None, lower=None)) for partner in self.partners]
         return sha256(json.dumps({**played, "partners": partners}, sort_keys=True).encode()).hexdigest()
@@ -121,7 +121,8 @@ class PartnerPool:
         for partner in self.partners:
             if partner.name == name:
                 return partner
-        raise ValueError(f"pool {self.name}: {near_matches('partner', name, [one.name for one in self.partners])}")
+        names = [partner.name for partner in self.partners]
+        raise ValueError(f"pool {self.name}: {near_matches('partner', name, names)}")
 
     def select(self, split: str | None = None, families: Collection[str] | None = None) -> tuple[Partner, ...]:
         """Return the partners of a split and of some families; None for all."""
@@ -140,7 +141,7 @@ class PartnerPool:
         return tuple(seat for seat in range(self.env.game.n_agents) if seat != partner.seat)
 
     def team(self, partner: Partner, ego: str, seat: int) -> tuple[str, ...]:
-        """Return the specs of a team: the ego in one seat and the partner in all others."""
+        """Return the specs of a team with the ego in one seat and the partner in all other seats."""
         spec = self.spec(partner)
         return tuple(ego if k == seat else spec for k in range(self.env.game.n_agents))
 
@@ -153,7 +154,11 @@ class PartnerPool:
         """
         hashes = {met.sha256 for met in file.met if met.sha256} | {digest}
         specs = {met.policy for met in file.met if not met.sha256}
-        return [one.name for one in self.partners if one.sha256 in hashes or (not one.sha256 and one.policy in specs)]
+        return [
+            partner.name
+            for partner in self.partners
+            if partner.sha256 in hashes or (not partner.sha256 and partner.policy in specs)
+        ]
 
 
 def make_partner(name: str, policy: str, family: str, folder: Path | None = None, **fields: Any) -> Partner:
@@ -172,8 +177,10 @@ def make_partner(name: str, policy: str, family: str, folder: Path | None = None
 
 
 def _digest(paths: Sequence[Path]) -> str:
+    if not paths:
+        return ""
     digests = [file_digest(path) for path in paths]
-    return digests[0] if len(digests) == 1 else sha256("".join(digests).encode()).hexdigest() if digests else ""
+    return digests[0] if len(digests) == 1 else sha256("".join(digests).encode()).hexdigest()
 
 
 def pool_names() -> list[str]:

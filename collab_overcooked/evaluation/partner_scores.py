@@ -1,4 +1,4 @@
-"""Play egos beside the partners of a pool, beside themselves and beside other seeds of their method."""
+"""Play egos with the partners of a pool, with themselves, and with other seeds of their method."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ class PartnerScore(Struct, frozen=True, kw_only=True):
     test_partners: Annotated[int, Meta(ge=1)] | None = None
 
     @property
-    def key(self) -> tuple[Any, ...]:
-        """Identity of a line: method, ego, whom it plays with, and its seat."""
+    def key(self) -> tuple[str, str, str, str | None, str, str, int]:
+        """Identity of a line: method, ego, partner and seat of the ego."""
         ego = self.sha256 or self.ego
         return (self.pool_sha256, self.method, ego, self.mode, self.kind, self.partner, self.seat)
 
@@ -87,10 +87,10 @@ class Ego:
         return PolicySpec.parse(self.spec).mode or self.file.mode
 
     def seen(self, partner: Partner) -> str:
-        """Return how new a partner is: of a family that the ego has not met, or another member of one that it has."""
+        """Return how novel a partner is: from a family that the ego has not met, or a new member of a known family."""
         if not self.sha256 and self.spec == partner.policy:
             return ITSELF
-        met = {one.family for one in self.file.met} if self.file else set()
+        met = {partner.family for partner in self.file.met} if self.file else set()
         return UNSEEN_MEMBER if partner.family in met else UNSEEN_FAMILY
 
 
@@ -111,7 +111,9 @@ def read_egos(arguments: Sequence[str]) -> list[Ego]:
             paths = PolicySpec.parse(spec).paths
             file = read_policy(paths[0]) if PolicySpec.parse(spec).name == "ppo" else None
             ego = Ego(method, spec, file_digest(paths[0]) if len(paths) == 1 else "", file)
-            same = next((one for one in egos if one.method == method and _identity(one) == _identity(ego)), None)
+            same = next(
+                (other for other in egos if other.method == method and _identity(other) == _identity(ego)), None
+            )
             if same is not None:
                 raise ValueError(f"ego: {method} has the same policy twice, {same.spec} and {spec}")
             egos.append(ego)
@@ -125,7 +127,7 @@ def _identity(ego: Ego) -> tuple[str, str | None]:
 
 
 def skip_met(pool: PartnerPool, egos: Sequence[Ego], partners: Sequence[Partner]) -> list[Ego]:
-    """Return the egos that have not met a partner of a pool, and are none; each of the others is logged.
+    """Return the egos that are not partners of a pool and never met one in training; log every ego that is skipped.
 
     Raises:
         ValueError: If there is no other.
@@ -162,10 +164,10 @@ def plan_cells(
         egos: Policies that are scored.
         partners: Partners of the pool.
         episodes: Games of each cell.
-        among: Whether egos also play with themselves and with the other seeds of their method.
-        kind: ``"partner"`` for games that are scored, ``"best"`` for those that find best responses. Seeds differ,
-            so no game is both; an ego that was trained beside one partner of the pool finds the best response to it
-            alone.
+        among: Whether egos also play with themselves and with other seeds of their method.
+        kind: ``"partner"`` for games that are scored, ``"best"`` for those that find best responses. The two
+            kinds have different seeds. An ego that was trained with one partner of the pool plays only this partner in
+            games of kind ``"best"``.
     """
     seats = range(pool.env.game.n_agents)
     seeds = [derive_seed(pool.seed, kind, k) for k in range(episodes)]
@@ -190,14 +192,14 @@ def plan_cells(
     line: dict[str, Any]
     n_test = len(pool.select("test"))
     for ego in egos:
-        beside = [one for one in partners if ego.file and one.met in ego.file.met]
+        beside = [partner for partner in partners if ego.file and partner.met in ego.file.met]
         for partner in beside if kind == BEST and len(beside) == 1 else partners:
             line = {"kind": kind, "partner": partner.name, "family": partner.family, "seen": ego.seen(partner)}
             line |= {"best": partner.best, "lower": partner.lower}
             line |= {"test_partners": n_test if partner.split == "test" else None}
             for seat in pool.seats(partner):
                 yield cell(ego, seat, pool.team(partner, ego.spec, seat), **line)
-        for other in [one for one in egos if one.method == ego.method] if among else ():
+        for other in [candidate for candidate in egos if candidate.method == ego.method] if among else ():
             among_seeds = SELF if other is ego else CROSS
             line = {"kind": among_seeds, "partner": other.spec, "family": "selfplay", "seen": ITSELF}
             for seat in seats if among_seeds == CROSS else (0,):
@@ -240,7 +242,7 @@ def score(
     chosen = read_workers(workers)
     partners = pool.select(split, families)
     if not partners:
-        there = ", ".join(dict.fromkeys(f"{one.family} of split {one.split}" for one in pool.partners))
+        there = ", ".join(dict.fromkeys(f"{partner.family} of split {partner.split}" for partner in pool.partners))
         raise ValueError(
             f"pool {pool.name}: no partner of split {split or ' or '.join(SPLITS)} and these families; it has {there}; "
             "choose with --split and --families"
@@ -325,7 +327,7 @@ def best_responses(pool: PartnerPool, lines: Sequence[PartnerScore], random: str
 
 
 def best_of(returns: Sequence[float], by: str) -> Best:
-    """Return the entry of a best response: the mean of its games and the 95 % interval."""
+    """Return the pool entry of a best response: mean return and 95 % interval."""
     estimate = mean_ci(returns)
     assert estimate is not None
     ends = [estimate.value if end is None else end for end in (estimate.low, estimate.high)]

@@ -106,8 +106,8 @@ class Scores:
         return [[np.concatenate(cells[ego, partner]) for partner in self.families] for ego in egos]
 
     def _fewest_games(self, method: str) -> int:
-        counted = (one for one in self.lines if one.kind == PARTNER and one.partner in self.families)
-        return min(len(one.returns) for one in counted if one.method == method)
+        counted = (line for line in self.lines if line.kind == PARTNER and line.partner in self.families)
+        return min(len(line.returns) for line in counted if line.method == method)
 
     def _returns(self, method: str, kind: str) -> Estimate | None:
         cells: dict[str, list[float]] = {}
@@ -176,7 +176,7 @@ class Scores:
 
     @property
     def title(self) -> str:
-        """Pool, number of partners and what the numbers are."""
+        """Pool, number of partners, and unit of the numbers."""
         count = len(self.families)
         sizes = {line.test_partners for line in self.lines if line.partner in self.families}
         size = sizes.pop() if len(sizes) == 1 else None  # partners of several splits, or of none
@@ -184,7 +184,7 @@ class Scores:
         return f"{self.lines[0].pool}: shares of the best response with {partners}"
 
     def notes(self) -> list[str]:
-        """Return what a reader of the tables must know."""
+        """Return the notes below the tables."""
         counted = [line for line in self.lines if line.kind == PARTNER and line.partner in self.families]
         games = [len(line.returns) for line in counted]
         met = {line.seen for line in counted} - {ITSELF}

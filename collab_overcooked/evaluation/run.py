@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.metrics.registry import measure_numbers, tabulated
@@ -13,6 +13,9 @@ from collab_overcooked.runner.match import MatchPlan
 from collab_overcooked.runner.records import PackedRecords
 from collab_overcooked.runner.run_plans import Progress, run_plans
 from collab_overcooked.runner.teams import MakePolicy, team_text
+
+if TYPE_CHECKING:
+    import pandas
 
 
 class Episodes(PackedRecords):
@@ -31,7 +34,7 @@ class Episodes(PackedRecords):
             rows.append(row | measure_numbers(record, tabulated(record)))
         return table_of_mappings(rows)
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pandas.DataFrame:
         """Return the metrics as a pandas DataFrame, one row for each episode; see ``frame`` for one for each seat."""
         return self.table().to_pandas()
 

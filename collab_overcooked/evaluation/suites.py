@@ -1,4 +1,4 @@
-"""Suites: what is evaluated in a game; how matches are planned, recorded, scored, compared and described.
+"""Suites: tasks of a game, and how their matches are planned, recorded, scored, compared and described.
 
 A suite is data: axes, columns of tables, budgets and settings of comparisons. Games override what data cannot say.
 """
@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from collab_overcooked import registry
 from collab_overcooked.core.record import EpisodeRecord
+from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.wrappers import check_max_cycles, split_options
 from collab_overcooked.evaluation.benchmark import Benchmark, ComparisonBudget, Reference, Setting, Summary, only
 from collab_overcooked.io.checks import near_matches, parse_integer
@@ -41,7 +42,7 @@ class Listing:
     endings: tuple[str, ...] = FILES  # Of files that can be described
 
     def text(self, name: str, options: Mapping[str, Any]) -> str | None:
-        """Describe a thing by its name or file; None if it is no such thing or has no description."""
+        """Describe a listed item by name or file; None if the name is unknown or has no description."""
         known = self.describe is not None and (name.endswith(self.endings) or name in self.names(options))
         return self.describe(name, options) if known and self.describe else None
 
@@ -171,7 +172,7 @@ class Suite:
 
     @property
     def score_metric(self) -> str:
-        """Metric of an episode that the leaderboard averages, by which paired episodes are compared."""
+        """Metric that the leaderboard averages and that compares paired episodes."""
         return self.metrics[0]
 
     @property
@@ -182,7 +183,7 @@ class Suite:
     def plan(
         self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
     ) -> MatchPlan:
-        """Check everything that a user can get wrong, and return what is to be run; see ``plan_evaluation``.
+        """Check the user's input and return the plan of the matches; see ``plan_evaluation``.
 
         Raises:
             ValueError: Naming the field, its value and what is allowed.
@@ -257,7 +258,7 @@ class Suite:
         return [self.row_class(title, name, group) for (name, _), group in by_setting.items()]
 
     def shipped(self) -> Sequence[str]:
-        """Return the names of settings that come with the package: those that the first listing has."""
+        """Return the names of built-in settings, from the first listing."""
         return next((listing.names({}) for listing in self.listed.values()), ())
 
     def columns_of(self, rows: Sequence[Any]) -> Sequence[Column]:
@@ -275,11 +276,11 @@ class Suite:
         return f"{self.metrics[0]} {measure(record, self.metrics)[self.metrics[0]]:g}"
 
     def order_for_people(self, matches: Sequence[Match]) -> list[Match]:
-        """Return the matches of a session in the order in which people play them, the easiest first if it matters."""
+        """Return the matches of a session in the order for people: easier ones first in games with difficulties."""
         return sorted(matches, key=lambda match: -match.env_kwargs[self.easier]) if self.easier else list(matches)
 
     def benchmark(self, budget: str) -> Benchmark:
-        """Return what a comparison of policies plays on one of ``benchmark.BUDGETS``."""
+        """Return the benchmark of policy comparisons for one of ``benchmark.BUDGETS``."""
         chosen = self.budgets[budget]
         settings, pairs = chosen.played()
         title, measured = self.title or self.env_id, self.measure or self.metrics[0]
@@ -304,17 +305,17 @@ class Suite:
         return {name: {"measure": "return"} for name in self.trained}
 
     def comparison_tables(self, played: Mapping[str, Sequence[Any]]) -> tuple[Sequence[ResultTable], Sequence[Chart]]:
-        """Return tables and curves of several runs beside each other, by the name of the run."""
+        """Return tables and curves that compare several runs, by run name."""
         return (), ()
 
     def reference_remarks(self, benchmark: Benchmark) -> Sequence[str]:
-        """Return sentences about the published numbers, which stand under the leaderboard where these do."""
+        """Return sentences about the published numbers, shown below a leaderboard that has some."""
         return ()
 
     def derived(self, record: EpisodeRecord) -> Mapping[str, Any]:
-        """Return what other fields of a record say about some of its fields, by their names.
+        """Return fields of a record as computed from its other fields, by name.
 
-        A record whose task is not one of the suite's own names, as in games played from Python, has none.
+        Empty for a record whose task is not one of the suite, as in games played from Python.
 
         Raises:
             ValueError: If the record's options cannot be read.
@@ -323,7 +324,7 @@ class Suite:
         return {}
 
     def describe(self, name: str, options: Mapping[str, Any]) -> str | None:
-        """Describe what is listed by a name, or a file of the game; None if there is no such thing.
+        """Describe a listed item or a file of the game; None if the name is unknown.
 
         Args:
             name: Name of a task, level or the like, or the path of a file.
@@ -384,7 +385,7 @@ def plan_known_team(
 
 
 def check_env_options(env_id: str, options: Mapping[str, Any], elsewhere: Mapping[str, str]) -> dict[str, Any]:
-    """Check extra options of the environment by name; ``max_cycles``, the length of an episode, is one of every game.
+    """Check the names of extra environment options; every game has ``max_cycles``, the length of an episode.
 
     Args:
         env_id: Registered id.
@@ -423,8 +424,12 @@ def check_names(what: str, files: Iterable[str], name_of: Callable[[str], str]) 
             raise ValueError(f"{what}: {named[name]} and {file} are both called {name!r}; rename one")
 
 
-def load_checked(env_id: str, **options: Any) -> Any:
-    """Return the game of some options."""
+def load_checked(env_id: str, **options: Any) -> FullGame[Any, Any]:
+    """Compile a game after checking all environment options, ``max_cycles`` included.
+
+    Raises:
+        ValueError: An option is unknown or invalid.
+    """
     wrapper, game_options = split_options(options)
     check_max_cycles(wrapper.get("max_cycles"))
     return registry.load_game(env_id, **game_options)

@@ -1,4 +1,4 @@
-"""Chats for supervised fine-tuning: questions to language models, with the answers of models or of other policies."""
+"""Chats for supervised fine-tuning: questions to language models, answered by models or by other policies."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def exchange_chats(path: Path) -> Iterator[Chat]:
 
 
 def record_chats(records: Iterable[EpisodeRecord], switches: str = "") -> Iterator[Chat]:
-    """Yield the questions that a language model would have been asked in recorded episodes, with what was chosen.
+    """Yield the questions that a language model would have been asked in recorded episodes, with the recorded actions.
 
     The answers are the recorded actions, whatever policy chose them: without an analysis and without messages.
 
     Args:
         records: Records that start without reset options and without refused actions.
-        switches: Those of the language agent that is asked, such as ``"agent=choose,channel=tools"``; empty for the
+        switches: Settings of the language agent, such as ``"agent=choose,channel=tools"``; empty for the
             agent that ``evaluate`` chooses for the game.
 
     Yields:
@@ -115,7 +115,7 @@ def _follows(record: EpisodeRecord, before: EpisodeRecord) -> bool:
 
 
 def _chats_of(series: Sequence[EpisodeRecord], switches: str) -> Iterator[tuple[tuple[int, int], Chat]]:
-    """Yield chats with their episode and seat."""
+    """Yield chats with episode number and seat, by replaying recorded actions as answers of language models."""
     first = series[0]
     kwargs = {**first.env_kwargs, "max_cycles": first.max_cycles}
     spec = f"llm:recorded?{switches}"
@@ -130,7 +130,7 @@ def _chats_of(series: Sequence[EpisodeRecord], switches: str) -> Iterator[tuple[
         first=first.episode,
         episodes=len(series),
     )
-    game = match.load_game()
+    game: Any = match.load_game()  # ``command_text`` exists in games of the agent ``DISPATCH`` only
     kind = agent_kind(parse_settings(spec.removeprefix("llm:")), game)
     if kind not in KINDS:
         raise ValueError(near_matches("agent of exported chats", kind, KINDS))

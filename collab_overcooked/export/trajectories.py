@@ -43,7 +43,7 @@ class Trajectory:
 
     @property
     def about(self) -> dict[str, Any]:
-        """Return what datasets say of the episode: fields of its record, and its environment options."""
+        """Return the metadata of the episode for datasets: fields of its record and environment options."""
         values = {name: value for name, value in to_builtins(self.record).items() if name in EPISODE_FIELDS}
         return {**values, "env_kwargs": dict(self.record.env_kwargs)}
 
@@ -103,7 +103,7 @@ def read_trajectories(
     Args:
         records: Records.
         observation: See ``read_trajectory``.
-        people: Include episodes with people, who must have consented to their publication.
+        people: Include episodes with people, who must have consented to publication.
 
     Yields:
         Trajectories in the order of the records.
@@ -117,7 +117,7 @@ def read_trajectories(
         trajectory = read_trajectory(unpack(record), observation)
         first = first or trajectory
         for name in ("observations", "masks", "states"):
-            shape, expected = (vars(one)[name].shape[1:] for one in (trajectory, first))
+            shape, expected = (vars(item)[name].shape[1:] for item in (trajectory, first))
             if record.env_id != first.record.env_id or shape != expected:
                 raise ValueError(
                     f"{_name(record)}: {name} have shape {shape}, those of {_name(first.record)} {expected}; "

@@ -62,7 +62,7 @@ def parse_text(value: object, what: str = "text of an action") -> str:
 
 
 def near_matches(kind: str, name: object, known: Iterable[object]) -> str:
-    """Return the message for an unknown name, with similar known names.
+    """Return the error message for an unknown name: similar known names, or the first known ones.
 
     Args:
         kind: Noun for the message, for example ``"task"``.
@@ -87,7 +87,7 @@ def check_options(kwargs: Iterable[str], known: Iterable[str], kind: str = "opti
 
 
 def refuse_twice(option: str, name: object, given: Container[object]) -> None:
-    """Raise ValueError if a name is already among those given, because one of the two would be ignored.
+    """Raise ValueError if a name is given twice, because one of the two values would be ignored.
 
     Args:
         option: Name of the option, for the message.

@@ -50,7 +50,7 @@ class Document(Mapping[str, Any]):
         return len(self.content)
 
     def replace(self, values: Mapping[str, Any]) -> Document:
-        """Return a document with other values for some top-level keys."""
+        """Return a copy of the document with some top-level keys replaced."""
         kept = {path: mark for path, mark in self.marks.items() if path and path[0] not in values}
         return Document(self.source, {**self.content, **values}, kept)
 
@@ -182,7 +182,7 @@ class Document(Mapping[str, Any]):
     def names(
         self, check: Callable[..., Any], *path: Any, default: Any = MISSING, twice: bool = False
     ) -> tuple[str, ...]:
-        """Return a list of names, each of which ``check(doc, name, *path)`` accepts; ``twice`` allows repetitions."""
+        """Return a list of names that ``check(doc, name, *path)`` accepts; ``twice`` allows repetitions."""
         value = self._value_at(path, default, "be a list of names")
         if value is None:
             return default
@@ -250,9 +250,11 @@ def builtin_names(folder: str) -> list[str]:
     """Return the names of a game's built-in layouts in natural order, ``level_2`` before ``level_10``."""
     root = resources.files("collab_overcooked.layouts") / folder
     names = [entry.name.removesuffix(".yaml") for entry in root.iterdir() if entry.name.endswith(".yaml")]
-    return sorted(
-        names, key=lambda name: [part.zfill(9) if part.isdecimal() else part for part in re.split(r"(\d+)", name)]
-    )
+
+    def natural_key(name: str) -> list[str]:
+        return [part.zfill(9) if part.isdecimal() else part for part in re.split(r"(\d+)", name)]
+
+    return sorted(names, key=natural_key)
 
 
 def load_layout(source: str | Path | Mapping[str, Any], folder: str, kind: str = "layout") -> Document:

@@ -1,4 +1,4 @@
-"""Files: one way to open what comes from outside, and one way to write what others read under its final name."""
+"""Files: reading of untrusted files with limits, and atomic writing."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _status(path: str | Path) -> os.stat_result:
 
 def _check_file(status: os.stat_result, limit: int) -> None:
     if not stat.S_ISREG(status.st_mode):
-        raise OSError("is a folder" if stat.S_ISDIR(status.st_mode) else "is no regular file")
+        raise OSError("is a folder" if stat.S_ISDIR(status.st_mode) else "is not a regular file")
     if status.st_size > limit:
         raise OSError(f"has {status.st_size:,} bytes, allowed are {limit:,}")
 
@@ -95,7 +95,7 @@ def read_text(path: str | Path, limit: int = MAX_BYTES, error: type[ValueError] 
 
 
 def text_lines(path: str | Path, limit: int = MAX_BYTES, error: type[ValueError] = ValueError) -> Iterator[str]:
-    """Yield the lines of a text in UTF-8 one by one, without newlines; see ``read_text``.
+    """Yield the lines of a UTF-8 text, without newlines; see ``read_text`` for the limits.
 
     Raises:
         ValueError: Of class ``error``, if the file cannot be read, is too large, or is not UTF-8.
@@ -110,7 +110,7 @@ def text_lines(path: str | Path, limit: int = MAX_BYTES, error: type[ValueError]
 
 
 def list_folder(path: str | Path) -> list[Path] | None:
-    """Return what is in a folder that comes from outside, in order of the names; None if it is no folder."""
+    """Return the entries of a folder sorted by name; None if the path is not a folder."""
     if _only_shipped.get() or not Path(path).is_dir():
         return None
     return sorted(Path(path).iterdir())
@@ -147,7 +147,7 @@ def _identify(path: str | Path) -> object:
 
 
 def file_digest(path: str | Path) -> str:
-    """Return the SHA-256 of a file, by which pools and trained policies name it."""
+    """Return the SHA-256 digest of a file as hexadecimal digits."""
     with open_file(path, MAX_MODEL) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -188,7 +188,7 @@ def write_atomic(path: Path, data: bytes | Iterable[bytes], mode: int = 0o666) -
     Args:
         path: The file.
         data: Its content, as a whole or in parts.
-        mode: Who may read it, less what the process masks.
+        mode: Permissions of a new file, before the umask of the process is applied.
     """
     with draft(path, mode) as beside, beside.open("wb") as file:
         file.writelines([data] if isinstance(data, bytes) else data)
@@ -196,7 +196,7 @@ def write_atomic(path: Path, data: bytes | Iterable[bytes], mode: int = 0o666) -
 
 @contextmanager
 def draft_folder(folder: Path) -> Iterator[Path]:
-    """Yield a new folder within another; what it holds at the end moves up into the other, unless the body raises."""
+    """Yield a temporary folder inside ``folder``; on success its content moves up into ``folder``."""
     beside = _name_draft(folder)
     beside.mkdir()
     try:

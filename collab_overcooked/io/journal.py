@@ -1,4 +1,4 @@
-"""Journals: files that grow line by line, so that what is in them outlives the process."""
+"""Journals: files that grow line by line, so that their content outlives the process."""
 
 from __future__ import annotations
 

@@ -72,7 +72,9 @@ def _read_value(name: str, value: Any, hint: Any, metavar: str) -> Any:
         return tuple(read_names(name, value))
     if several and is_set(hint):
         check_distinct(name, (entry for entry in value if not (isinstance(entry, str) and "=" in entry)))
-    return (value,) if single else tuple(value) if several else value
+    if single:
+        return (value,)
+    return tuple(value) if several else value
 
 
 def is_set(hint: Any) -> bool:
@@ -86,7 +88,7 @@ def make_options(kind: type[T], values: Mapping[str, Any], what: str = "option")
 
     Args:
         kind: Frozen dataclass whose fields are made by ``option``.
-        values: Values by field name; a name or number where several are taken is a list of one.
+        values: Values by field name; for a field that takes several values, a single one stands for a list.
         what: Noun for the fields in messages.
 
     Raises:

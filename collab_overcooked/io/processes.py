@@ -1,4 +1,4 @@
-"""New processes: what they can import, what is sent to them, and how they start without the caller's script."""
+"""New processes: importable modules, pickled functions, and a start without the caller's script."""
 
 from __future__ import annotations
 

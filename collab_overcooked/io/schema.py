@@ -190,7 +190,7 @@ def integer(low: int | None = 0, high: int | None = MAX_NUMBER) -> Parser:
     def parser(value: Any) -> int:
         is_integer = type(value) is int or (isinstance(value, Integral) and type(value) is not bool)
         if not is_integer or (low is not None and value < low) or (high is not None and value > high):
-            raise refuse(value, _within("an integer", low, high, is_integer and high is not None and value > high))
+            raise refuse(value, range_text("an integer", low, high, is_integer and high is not None and value > high))
         return int(value)
 
     return parser
@@ -208,7 +208,7 @@ def number(
         is_number = isinstance(value, Real) and not isinstance(value, bool)
         if not is_number or not low <= value <= high:
             is_large = is_number and high < value < math.inf
-            allowed = _within("a number", None if low == -MAX_NUMBER else low, high, is_large)
+            allowed = range_text("a number", None if low == -MAX_NUMBER else low, high, is_large)
             raise refuse(value, allowed if is_large or not strict else f"a number {strict}")
         if (above is not None and value <= above) or (below is not None and value >= below):
             raise refuse(value, f"a number {strict}")
@@ -217,15 +217,31 @@ def number(
     return parser
 
 
-def _within(what: str, low: float | None, high: float | None, is_large: bool) -> str:
-    """Describe a range. The technical maximum is mentioned only if the value exceeds it."""
-    if high is None or high >= OPEN_END:
-        return f"{what} of at most {high}" if is_large else what if low is None else f"{what} of at least {low}"
-    return f"{what} from {low} to {high}"
+def range_text(what: str, low: float | None, high: float | None, is_large: bool) -> str:
+    """Describe a range of numbers; a technical maximum is mentioned only if the value exceeds it.
+
+    Args:
+        what: Noun of the number with its article.
+        low: Smallest allowed value; None for any.
+        high: Largest allowed value; None for any.
+        is_large: Whether the rejected value exceeds ``high``.
+    """
+    if high is not None and high < OPEN_END:
+        return f"{what} from {low} to {high}"
+    if is_large:
+        return f"{what} of at most {high}"
+    return what if low is None else f"{what} of at least {low}"
+
+
+def length_text(least: int, most: int | None) -> str:
+    """Describe the allowed length of a list, for example ``"2 to 4"``."""
+    if most is None:
+        return f"at least {least}"
+    return f"{least}" if least == most else f"{least} to {most}"
 
 
 def one_of(allowed: Iterable[Any], what: str = "") -> Parser:
-    """Allow some texts or integers; ``what`` names their kind in messages that suggest similar ones."""
+    """Accept the given texts or integers; ``what`` names their kind in error messages."""
     values = tuple(allowed)
 
     def parser(value: object) -> Any:
@@ -241,12 +257,12 @@ def one_of(allowed: Iterable[Any], what: str = "") -> Parser:
 
 
 def optional(parser: Parser) -> Parser:
-    """Allow None beside what a parser accepts."""
+    """Accept None in addition to the values of a parser."""
     return lambda value: None if value is None else parser(value)
 
 
 def list_of(parser: Parser, least: int = 0, most: int | None = None, what: str = "entries") -> Parser:
-    """Allow lists of ``least`` to ``most`` values that one parser accepts; ``what`` names them in the plural."""
+    """Accept lists of ``least`` to ``most`` values that a parser accepts; ``what`` is their plural noun in errors."""
     return _list(lambda length: [parser] * length, least, most, what)
 
 
@@ -256,7 +272,7 @@ def tuple_of(parsers: Sequence[Parser], what: str = "entries") -> Parser:
 
 
 def _list(parsers: Callable[[int], Sequence[Parser]], least: int, most: int | None, what: str) -> Parser:
-    span = f"{least}" if least == most else f"at least {least}" if most is None else f"{least} to {most}"
+    span = length_text(least, most)
 
     def parser(value: object) -> list[Any]:
         if not isinstance(value, (list, tuple)):
@@ -282,7 +298,7 @@ def _read_entries(keys: Iterable[Any], parsers: Iterable[Parser], entries: Itera
 
 
 def mapping_of(parser: Parser, keys: Iterable[str] | None = None, what: str = "key") -> Parser:
-    """Allow mappings to values one parser accepts, from any key or from some of ``keys``; ``what`` names them."""
+    """Accept mappings to values of one parser, with keys among ``keys`` (any if None); ``what`` names a key."""
     known = None if keys is None else tuple(keys)
 
     def entries(value: object) -> dict[str, Any]:
@@ -295,7 +311,7 @@ def mapping_of(parser: Parser, keys: Iterable[str] | None = None, what: str = "k
 def record(
     fields: Mapping[str, Parser], required: Iterable[str] = (), others: bool = False
 ) -> Callable[[Any], dict[str, Any]]:
-    """Allow mappings with some of the keys of ``fields``, each with its parser; ``others`` allows further keys."""
+    """Accept mappings whose keys are in ``fields``, each with its parser; ``others`` allows further keys."""
     needed = tuple(required)
 
     def parser(value: object) -> dict[str, Any]:
@@ -318,7 +334,7 @@ def _missing(_: Any) -> None:
 
 
 def object_of(fields: Mapping[str, Parser], optional: Mapping[str, Parser] | None = None) -> Parser:
-    """Allow objects of files that other versions may have written: required, optional and any further fields."""
+    """Accept objects with required and optional fields; unknown fields pass, for files of other versions."""
     return record({**fields, **(optional or {})}, fields, others=True)
 
 

@@ -11,7 +11,15 @@ import msgspec
 from msgspec import Meta, inspect
 
 from collab_overcooked.io.checks import near_matches
-from collab_overcooked.io.schema import MAX_CHARACTERS, MAX_NUMBER, OPEN_END, SchemaError, parse_json, refuse
+from collab_overcooked.io.schema import (
+    MAX_CHARACTERS,
+    MAX_NUMBER,
+    SchemaError,
+    length_text,
+    parse_json,
+    range_text,
+    refuse,
+)
 
 T = TypeVar("T")
 Text = Annotated[str, Meta(max_length=MAX_CHARACTERS)]
@@ -69,7 +77,7 @@ def encode(value: object) -> bytes:
 
 
 def _explain(value: object, kind: Any, error: msgspec.ValidationError) -> SchemaError:
-    """Return the error with the index of an entry and the refused value, neither of which msgspec names."""
+    """Return the error with the entry's index and the refused value, which msgspec's message lacks."""
     try:
         _check(value, inspect.type_info(kind))
     except SchemaError as refused:
@@ -126,7 +134,7 @@ def _fields(value: object, kind: inspect.StructType) -> Iterator[tuple[str, Any,
 
 
 def _check_length(value: object, least: int, most: int | None) -> None:
-    span = f"{least}" if least == most else f"at least {least}" if most is None else f"{least} to {most}"
+    span = length_text(least, most)
     if not isinstance(value, (list, tuple)):
         raise refuse(value, "a list of entries" if most is None else f"a list of {span} entries")
     if len(value) < least or (most is not None and len(value) > most):
@@ -166,14 +174,7 @@ def _check_scalar(value: object, kind: inspect.Type) -> None:
 def _check_number(value: Any, kind: inspect.IntType | inspect.FloatType) -> None:
     is_float = isinstance(kind, inspect.FloatType)
     fits = isinstance(value, (int, float) if is_float else int) and not isinstance(value, bool)
-    is_large = fits and kind.le is not None and value > kind.le
-    if not fits or is_large or (kind.ge is not None and value < kind.ge):
-        raise refuse(value, _range("a number" if is_float else "an integer", kind.ge, kind.le, is_large))
-
-
-def _range(what: str, low: float | None, high: float | None, is_large: bool) -> str:
-    """Describe a range. The technical maximum is mentioned only if the value exceeds it."""
-    low = None if low == -MAX_NUMBER else low
-    if high is None or high >= OPEN_END:
-        return f"{what} of at most {high}" if is_large else what if low is None else f"{what} of at least {low}"
-    return f"{what} from {low} to {high}"
+    too_large = fits and kind.le is not None and value > kind.le
+    if not fits or too_large or (kind.ge is not None and value < kind.ge):
+        low = None if kind.ge == -MAX_NUMBER else kind.ge
+        raise refuse(value, range_text("a number" if is_float else "an integer", low, kind.le, too_large))

@@ -38,7 +38,7 @@ def array_of(*axes: int | str | type[IntEnum], dtype: Any = np.int32, fill: int 
 
 
 class BasicOut(NamedTuple):
-    """Outputs of a step with leading axis B, for games without further outputs."""
+    """Outputs of a step, with leading axis B; games with more outputs extend them."""
 
     observations: Array = array_of("N", "numbers", dtype=np.uint8)
     masks: Array = array_of("N", "A", dtype=np.int8)
@@ -61,13 +61,17 @@ def allocate(kind: type[Arrays], sizes: Mapping[str, int], *leading: int, **dtyp
     """
     arrays = []
     for name, (axes, dtype, fill) in kind._field_defaults.items():  # type: ignore[attr-defined]
-        lengths = (
-            sizes[axis] if isinstance(axis, str) else axis if isinstance(axis, int) else len(axis) for axis in axes
-        )
+        lengths = (_length_of(axis, sizes) for axis in axes)
         arrays.append(np.zeros((*leading, *lengths), dtypes.get(name, dtype)))
         for column, value in (fill if isinstance(fill, Mapping) else {0: fill or 0}).items():
             arrays[-1][..., column:] = value
     return kind(*arrays)
+
+
+def _length_of(axis: int | str | type[IntEnum], sizes: Mapping[str, int]) -> int:
+    if isinstance(axis, str):
+        return sizes[axis]
+    return axis if isinstance(axis, int) else len(axis)
 
 
 def as_bytes(array: np.ndarray) -> np.ndarray:

@@ -105,7 +105,7 @@ def _with_masks(observe_env: Any, why_refused: Any) -> Any:
 
 
 def _kernel_like(loop: Any, *inner: Any) -> Any:
-    """Compile a loop over kernels as one of the first kernel's module, cached by the sources of all."""
+    """Compile a loop over kernels as if the first kernel's module defined it; the cache key covers all sources."""
     functions = [inspect.unwrap(kernel) for kernel in inner]
     first, code = functions[0], functions[0].__code__
     place = {"co_filename": code.co_filename, "co_firstlineno": code.co_firstlineno}

@@ -42,7 +42,9 @@ class BoundKernel(functools.partial[None]):
 def bind(kernel: Any, *arguments: Any) -> BoundKernel:
     """Bind a kernel to its arguments, arrays, numbers, NamedTuples of arrays, or lists of uint8 arrays (B, bytes)."""
     if PLAIN or not (KNOWN_LAYOUT and is_compiled(kernel)):
-        return BoundKernel(kernel, *(tuple(one) if isinstance(one, list) else one for one in arguments))
+        return BoundKernel(
+            kernel, *(tuple(argument) if isinstance(argument, list) else argument for argument in arguments)
+        )
     entry = _entry_point(kernel, tuple(map(_kind, arguments)), arguments)
     memory = tuple(_pack(argument) if isinstance(argument, tuple | list) else argument for argument in arguments)
     passed = (

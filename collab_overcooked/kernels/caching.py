@@ -52,11 +52,10 @@ class _Notice(event.Listener):
         cache = getattr(event.data.get("dispatcher"), "_cache", None)  # other packages compile, too
         if isinstance(cache, KernelCache) and sys.stderr.isatty():
             self._counts[cache.folder] += 1
-            of = (
-                f"{self._counts[cache.folder]} of at most {_count_kernels(cache.folder)} kernels of {cache.folder.name}"
-            )
+            count, most = self._counts[cache.folder], _count_kernels(cache.folder)
+            progress = f"{count} of at most {most} kernels of {cache.folder.name}"
             self._is_shown = True
-            print(f"\rcompiling, once for this version: {of}\033[K", end="", file=sys.stderr, flush=True)
+            print(f"\rcompiling, once for this version: {progress}\033[K", end="", file=sys.stderr, flush=True)
 
     def on_end(self, event: Any) -> None:
         """Remove the line after the outermost compilation."""
@@ -180,7 +179,7 @@ class Kernel(CPUDispatcher):
 
 
 class _InnerLibrary(JITCodeLibrary):
-    """Version for other kernels, which inline it: they optimise it and translate it into machine code."""
+    """Library of a kernel for inlining: the calling kernel optimises it and translates it to machine code."""
 
     def _optimize_final_module(self) -> None:
         pass
@@ -236,7 +235,7 @@ def _widened(kind: Any) -> Any:
 
 
 def make_kernel(compiled: Any, called: Any, function: Any, *inner: Any) -> None:
-    """Make kernels of two dispatchers of a function: one is called from Python, the other from kernels.
+    """Turn two dispatchers of one function into kernels: the first for calls from Python, the second from kernels.
 
     Args:
         compiled: Dispatcher of the function, which becomes a ``Kernel``.

@@ -1,4 +1,4 @@
-"""Event buffers: what each agent did in the last step, in the same layout in every game.
+"""Event buffers: the event of each agent in the last step, with the same columns in every game.
 
 ``Out.events`` is int32 (B, rows, columns). A row belongs to a seat, or to a command in a game that takes lists of them.
 Its first columns are those of ``EventField``, with which a game's own ``EventColumn`` starts. Counts, codes and flags

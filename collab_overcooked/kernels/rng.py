@@ -57,7 +57,7 @@ def rng_to_dict(rng: Sequence[int]) -> dict[str, int]:
 
 
 def rng_from_dict(saved: Mapping[str, int]) -> list[int]:
-    """Return the generator's state of which ``rng_to_dict`` made plain data."""
+    """Return a generator's state from the plain data of ``rng_to_dict``."""
     low, high, _ = seed_states([saved["seed"]])[0].tolist()
     return [low, high, saved["draws"]]
 
@@ -83,7 +83,7 @@ def draw(rng):
 
 
 def draw_bounds(weights: Any) -> np.ndarray:
-    """Return what ``draw_weighted`` compares 32 random bits with.
+    """Return the cumulative bounds that ``draw_weighted`` compares 32 random bits with.
 
     Args:
         weights: Finite numbers of at least 0 (K,), not all 0.

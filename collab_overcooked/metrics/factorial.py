@@ -66,22 +66,27 @@ class FactorialDesign:
 
     def __init__(self, factors: Mapping[str, Sequence[str]], values: Mapping[Hashable, Mapping[Cell, float]]) -> None:
         self.factors = {name: tuple(levels) for name, levels in factors.items()}
-        place = {name: k for k, name in enumerate(self.factors)}
-        varies = {name for name, k in place.items() if any(len({c[k] for c in own}) > 1 for own in values.values())}
-        self.within = tuple(name for name in self.factors if name in varies)
-        self.between = tuple(name for name in self.factors if name not in varies)
-        inside = list(product(*(self.factors[name] for name in self.within)))
+        position = {name: k for k, name in enumerate(self.factors)}
+
+        def varies(name: str) -> bool:
+            """Return whether a unit has values of several levels of a factor."""
+            return any(len({cell[position[name]] for cell in of_unit}) > 1 for of_unit in values.values())
+
+        self.within = tuple(name for name in self.factors if varies(name))
+        self.between = tuple(name for name in self.factors if name not in self.within)
+        cells_within = list(product(*(self.factors[name] for name in self.within)))
         self.cells = list(product(*(self.factors[name] for name in self.between)))
         rows: dict[Cell, list[list[float]]] = {cell: [] for cell in self.cells}
-        for own in values.values():
-            ordered = {tuple(cell[place[name]] for name in self.within): value for cell, value in own.items()}
-            if len(ordered) == len(inside):
-                cell = next(iter(own))
-                rows[tuple(cell[place[name]] for name in self.between)].append([ordered[part] for part in inside])
-        few = [" ".join(cell) or "all" for cell, found in rows.items() if len(found) < 2]
-        if few:
-            raise ValueError(f"fewer than two complete units in: {', '.join(few)}")
-        self.tables = {cell: np.array(found) for cell, found in rows.items()}
+        for of_unit in values.values():
+            by_cell = {tuple(cell[position[name]] for name in self.within): value for cell, value in of_unit.items()}
+            if len(by_cell) == len(cells_within):  # incomplete units are left out
+                any_cell = next(iter(of_unit))
+                between = tuple(any_cell[position[name]] for name in self.between)
+                rows[between].append([by_cell[cell] for cell in cells_within])
+        too_few = [" ".join(cell) or "all" for cell, units in rows.items() if len(units) < 2]
+        if too_few:
+            raise ValueError(f"fewer than two complete units in: {', '.join(too_few)}")
+        self.tables = {cell: np.array(units) for cell, units in rows.items()}
 
     @property
     def terms(self) -> list[Term]:
@@ -89,8 +94,9 @@ class FactorialDesign:
         return [term for k in range(1, len(self.factors) + 1) for term in combinations(self.factors, k)]
 
     def tests(self) -> list[TermTest]:
-        """Return the tests of all terms that can be tested, with effect sizes; see ``test``."""
-        return [_with_effect(one) for term in self.terms if (one := self.test(term, self.tables)) is not None]
+        """Return the tests of all terms with effect sizes; terms without a test, see ``test``, are left out."""
+        tests = (self.test(term, self.tables) for term in self.terms)
+        return [_with_effect(test) for test in tests if test is not None]
 
     def test(self, term: Term, tables: Mapping[Cell, NDArray[np.float64]]) -> TermTest | None:
         """Return the test of one term.
@@ -163,7 +169,7 @@ class FactorialDesign:
     def power(
         self, term: Term, effect: float, units: int, *, alpha: float = 0.05, simulations: int = 500, seed: int = 0
     ) -> float:
-        """Return the share of simulated studies in which a term is significant.
+        """Estimate the power of a test: the share of simulated studies in which a term is significant.
 
         A simulated unit has the deviations of an observed unit, drawn with replacement, from the means of its cell,
         plus the effect: the difference between the first and the last level of a factor, or for an interaction the
@@ -188,7 +194,7 @@ class FactorialDesign:
         return significant / simulations
 
     def _added(self, term: Term, effect: float, between: Cell) -> NDArray[np.float64]:
-        """Return what an effect adds to the cells within units of a cell between units."""
+        """Return the shifts that an effect adds to each cell within units, for one cell between units."""
         values = []
         for inside in product(*(self.factors[name] for name in self.within)):
             level = dict(zip((*self.between, *self.within), (*between, *inside), strict=True))
@@ -202,7 +208,7 @@ class FactorialDesign:
     def sample_size(
         self, term: Term, effect: float, power: float, *, alpha: float = 0.05, simulations: int = 500, seed: int = 0
     ) -> list[PowerPoint]:
-        """Return the sample sizes that were tried, in order; the smallest one that reaches a power is among them.
+        """Search the smallest sample size that reaches a power; return all sizes that were tried, ascending.
 
         Args:
             term: Factors of the effect.
@@ -213,7 +219,7 @@ class FactorialDesign:
             seed: Random seed.
 
         Raises:
-            ValueError: ``MAX_UNITS`` units per cell do not reach it.
+            ValueError: ``MAX_UNITS`` units per cell do not reach the power.
         """
         tried: dict[int, float] = {}
 

@@ -30,7 +30,7 @@ class StepOrders(Struct):
 
 
 class OrderStep(Step, kw_only=True):
-    """Step of a game in which dishes are ordered and expire."""
+    """Step of a game with orders that expire."""
 
     orders: StepOrders
 
@@ -42,7 +42,7 @@ class OrderStep(Step, kw_only=True):
 
 
 class OrderRecord(EpisodeRecord, kw_only=True):
-    """Record of a game in which dishes are ordered and expire."""
+    """Record of a game with orders that expire."""
 
     steps: Sequence[OrderStep]
 
@@ -73,7 +73,7 @@ class Tally:
     open: int = 0  # Orders neither completed nor expired at the end of their episode
 
     def __add__(self, other: Tally) -> Tally:
-        """Add the counts of other episodes."""
+        """Add the counts of more episodes."""
         return Tally(
             self.completed + other.completed,
             self.expired + other.expired,
@@ -152,10 +152,9 @@ def cos(cells: Sequence[Sequence[OrderCell]]) -> Estimate | None:
     Returns:
         The score, with a bootstrap interval over runs if there are several; None without resolved orders.
     """
-    return mean_of_ratios(
-        [[float(cell.completed) for cell in runs] for runs in cells],
-        [[float(cell.resolved) for cell in runs] for runs in cells],
-    )
+    completed = [[float(cell.completed) for cell in runs] for runs in cells]
+    resolved = [[float(cell.resolved) for cell in runs] for runs in cells]
+    return mean_of_ratios(completed, resolved)
 
 
 def mean_known(values: Iterable[float | None]) -> float | None:

@@ -28,18 +28,18 @@ def sign_test(higher: int, lower: int) -> float:
 
 
 def paired_difference(tasks: Sequence[Sequence[tuple[float, float]]]) -> PairedDifference | None:
-    """Compare two teams.
+    """Compare two teams by their score differences in episodes that both played.
 
     Args:
-        tasks: For each task, the scores of the first and the second team in each episode that both played.
+        tasks: For each task, pairs of scores: first and second team in one episode.
 
     Returns:
-        The difference; None if they share no episode.
+        The difference; None if there is no shared episode.
     """
-    differences = [[one - other for one, other in pairs] for pairs in tasks]
+    differences = [[first - second for first, second in pairs] for pairs in tasks]
     mean = mean_of_groups(differences)
     if mean is None:
         return None
-    every = [value for task in differences for value in task]
-    higher, lower = sum(value > 0 for value in every), sum(value < 0 for value in every)
-    return PairedDifference(mean, higher, len(every) - higher - lower, lower, sign_test(higher, lower))
+    values = [value for task in differences for value in task]
+    higher, lower = sum(value > 0 for value in values), sum(value < 0 for value in values)
+    return PairedDifference(mean, higher, len(values) - higher - lower, lower, sign_test(higher, lower))

@@ -63,13 +63,14 @@ def measure_any_game(record: EpisodeRecord) -> dict[str, Any]:
     """Compute the metrics of every game from a record."""
     steps, decisions = record.steps, record.decisions.values()
     count = sum(number for number, _ in decisions)
+    seconds = sum(seconds for _, seconds in decisions)
     return {
         "success": float(record.success),
         "steps": record.timesteps,
         "return": episode_return([step.rewards for step in steps]),
         "messages": sum(len(step.messages) for step in steps),
         "tokens": sum(tokens or 0 for step in steps for tokens in step.tokens),
-        "decision_ms": 1000.0 * sum(seconds for _, seconds in decisions) / count if count else None,
+        "decision_ms": 1000.0 * seconds / count if count else None,
     }
 
 
@@ -130,7 +131,7 @@ def register_metrics(custom: MetricSet) -> None:
 
 
 def custom_metrics() -> dict[str, MetricSet]:
-    """Return the sets of custom metrics by metric name, including those of installed plug-ins."""
+    """Return the custom metrics by name, including metrics of installed plug-ins."""
     plugins.load(plugins.METRICS, _register_plugin)
     return _custom
 
@@ -142,7 +143,7 @@ def _register_plugin(name: str, metric_set: Any) -> None:
 
 
 def metrics_of(env_id: str) -> dict[str, Metric]:
-    """Return all metrics of a game by name: those of every game, of the game, and custom ones, in this order."""
+    """Return all metrics of a game by name: common metrics, metrics of the game, then custom ones."""
     game_id = registry.find(env_id).id
     built_in = {metric.name: metric for metric in (*ANY_GAME.metrics, *game_metrics(env_id).metrics)}
     custom = {
@@ -154,9 +155,9 @@ def metrics_of(env_id: str) -> dict[str, Metric]:
 
 
 def tabulated(record: EpisodeRecord) -> list[str]:
-    """Return the metrics that tables of records show: ``success`` only where an episode can succeed as a whole.
+    """Return the metrics that tables of records show; ``success`` only in suites whose episodes can succeed.
 
-    An answer to a question has no other metric, as nothing was played.
+    Answers to questions have only ``success``, as no game is played.
     """
     if record.suite:
         return ["success"]
@@ -190,7 +191,7 @@ def measure(record: EpisodeRecord, names: Sequence[str]) -> dict[str, Any]:
 
 
 def measure_numbers(record: EpisodeRecord, names: Sequence[str]) -> dict[str, float | None]:
-    """Return metrics that are numbers, None if undefined; those with one per seat as ``NAME_0``, ``NAME_1``, .."""
+    """Return numeric metrics, None if undefined; metrics with one value per seat become ``NAME_0``, ``NAME_1``, .."""
     numbers: dict[str, float | None] = {}
     for name, value in measure(record, names).items():
         values = {f"{name}_{seat}": one for seat, one in enumerate(value)} if isinstance(value, list) else {name: value}

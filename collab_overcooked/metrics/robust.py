@@ -123,18 +123,20 @@ def nested_intervals(
 
 
 def improvement_intervals(games: Sequence[Games], resamples: int = RESAMPLES) -> list[list[Estimate]]:
-    """Return the probabilities of improvement of each method over each, with intervals.
+    """Return the probability of improvement of each method (row) over each method (column), with intervals.
 
     Args:
-        games: Scores of all games of each method, with the same partners, which are resampled for all alike.
+        games: Scores of all games by method; methods share the partners, which are resampled jointly.
         resamples: Number of resamples.
     """
     rng, columns = _draw_partners(games[0], resamples)
     methods = [(cell_means(method), resampled(method, rng, columns)) for method in games]
-    return [
-        [_estimate(improvement(one, other), list(map(improvement, first, second))) for other, second in methods]
-        for one, first in methods
-    ]
+
+    def interval(first: tuple[Array, Array], second: tuple[Array, Array]) -> Estimate:
+        draws = list(map(improvement, first[1], second[1]))
+        return _estimate(improvement(first[0], second[0]), draws)
+
+    return [[interval(first, second) for second in methods] for first in methods]
 
 
 def _estimate(value: float, draws: Sequence[float]) -> Estimate:

@@ -145,7 +145,7 @@ class EpisodeDriver:
             self.clock.go_on()
 
     def skip(self, seat: int) -> None:
-        """End practice for one seat, which idles until the others are done."""
+        """End practice for one seat, which idles until the teammates are done."""
         if self.practice is not None:
             self.practice.skip(seat)
 
@@ -267,7 +267,7 @@ class EpisodeDriver:
         return Message(ask.seat, answer["say"], answer["plan"], last=answer.get("last", False), seconds=seconds)
 
     def _choice(self, ask: Ask, text: str) -> dict[str, Any]:
-        """Return what a decision was taken on: a hash of the state, and the number of actions that it accepts."""
+        """Return the context of a decision: a hash of the state and the number of accepted actions."""
         state = sha256(b"".join(array[:1].tobytes() for array in self.env.arrays[0])).hexdigest()[:HASH_DIGITS]
         return {"choice": text, "options": int(ask.seen.mask.sum()), "state": state}
 

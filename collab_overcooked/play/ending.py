@@ -1,4 +1,4 @@
-"""End of an episode on pages: what happened, who did what, the best so far, and what a program reaches."""
+"""End of an episode on pages: result, contributions of seats, best result so far, and the result of a program."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _one_at_a_time = threading.Lock()  # the teams that matches keep are shared by t
 
 
 def summary_of(game: Any, record: EpisodeRecord, earlier: Sequence[EpisodeRecord]) -> dict[str, Any]:
-    """Return what pages show of an episode that counts.
+    """Return the summary of an episode for pages.
 
     Args:
         game: Compiled game.

@@ -1,4 +1,4 @@
-"""The host of sessions in one process: who a link belongs to, tasks that play, limits, and an end for idle ones."""
+"""Host of the sessions in one process: links, tasks that play, limits, and the end of idle sessions."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class Host:
             await asyncio.sleep(SWEEP)
 
     async def close(self) -> None:
-        """End all sessions, so that what was played is written."""
+        """End all sessions, so that their records are written."""
         for session in self.sessions.values():
             session.stop("The server has stopped.")
         tasks = [task for task in self._tasks.values() if not task.done()]

@@ -40,7 +40,7 @@ class HeldKeys:
         self._newest: str | None = None
 
     def press(self, key: str) -> None:
-        """Note a key that goes down; one that is down already is a repetition of the keyboard."""
+        """Note a pressed key; a key that is already down is a repetition by the keyboard."""
         if key not in self._held:
             self._held.append(key)
             self._newest = key
@@ -67,6 +67,6 @@ class HeldKeys:
 
 
 def idle_or(actions: Mapping[str, int], key: str | None, mask: Any, idle: int) -> int:
-    """Return the action of a key where it is accepted, else that of doing nothing."""
+    """Return the action of a key if the game accepts it now, else the idle action."""
     action = idle if key is None else actions.get(key, idle)
     return action if mask[action] else idle

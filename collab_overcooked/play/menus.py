@@ -1,4 +1,4 @@
-"""The order of actions on a menu: those that a person most likely wants come first, waiting comes last."""
+"""Order of actions on a menu: likely choices of a person first, waiting last."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ WORD = re.compile(r"[A-Z]?[a-z]{3,}")
 def likeliest_first(
     actions: Sequence[str], earlier: Sequence[str], hints: Iterable[str], unlikely: Container[str] = ()
 ) -> list[str]:
-    """Return actions in the order in which people look for them.
+    """Sort actions by how likely a person wants them.
 
-    First what was not possible at the question before, then what names something of the orders or the recipe, then
-    kinds of actions of which there are few. What only spoils or undoes something comes late; waiting and talking come
-    last. Among equals the order of the game stays.
+    First actions that were not possible at the previous question, then actions that name food of the orders or the
+    recipe, then actions of rare kinds. Actions that only spoil or undo something come late; waiting and talking come
+    last. Ties keep the order of the game.
 
     Args:
         actions: Texts of possible actions.
-        earlier: Those of the question before; empty for the first one, at which nothing counts as new.
+        earlier: Actions at the previous question; empty for the first question, at which no action counts as new.
         hints: Names of orders, and the recipe where the seat knows it.
         unlikely: Actions that only spoil or undo something.
     """

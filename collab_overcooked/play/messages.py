@@ -83,15 +83,15 @@ def _read_field(kind: str, name: str, value: object) -> Any:
 
 
 class Rate:
-    """A limit on messages of one connection, or on what else one stranger does, with room for a burst.
+    """Rate limit with room for a burst, for messages of a connection or requests of a network.
 
     Args:
-        now: Returns seconds.
-        a_second: How many are allowed for long.
-        burst: How many at once.
+        now: Function that returns seconds.
+        a_second: Number allowed per second in the long run.
+        burst: Number allowed at once.
 
     Attributes:
-        refused: How many were too many.
+        refused: Number of refused messages or requests.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""People at a session: the link of each, its one connection, its keys, and what is counted of its answers."""
+"""People in a session: link, connection, keys and counts of each person."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ class Person:
         return {"id": self.id, "interface": self.interface, "window": self.window, **counted, **rounded}
 
     def note_window(self, width: int, lost: bool) -> None:
-        """Record the width of the window in pixels, and whether it has just lost the focus."""
+        """Record the width of the window in pixels, and whether the window has just lost the focus."""
         self.window = window_size(width)
         self.counts["focus_losses"] += lost
 

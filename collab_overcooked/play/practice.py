@@ -1,4 +1,4 @@
-"""Practice before a game: short episodes, each of which ends when everybody has done what it is about, or skips it."""
+"""Practice before a game: short episodes that end once everybody has reached the goal or skipped it."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Practice:
         return all(seat in self._skipped or self._finished(seat) for seat in self._idle)
 
     def skip(self, seat: int) -> None:
-        """Skip the rest for one seat; the others go on."""
+        """Skip the rest for one seat; its teammates go on."""
         self._skipped.add(seat)
 
     def has_skipped(self, seat: int) -> bool:
@@ -106,7 +106,7 @@ class Practice:
         return self._steps >= (MAX_TUTORIAL_STEPS if self.goal.name == TUTORIAL else MAX_STEPS) or self.over
 
     def progress(self, seat: int) -> dict[str, Any] | None:
-        """Return the progress message of a tutorial; None for other goals."""
+        """Return the progress message of a tutorial; None for goals of other kinds."""
         if self.goal.name != TUTORIAL:
             return None
         return {"type": "progress", "steps": list(self._tutorials[seat]), "done": self._done[seat]}

@@ -48,7 +48,7 @@ class PlayFolder:
             journal.drop_torn_line("nothing depends on it")
 
     def close(self) -> None:
-        """Write what could not be written before, and let others write to the folder."""
+        """Write all pending lines and release the folder."""
         with self._writing:
             self._write()
         if self._unsaved:
@@ -71,7 +71,7 @@ class PlayFolder:
         self._append(name, dump_line(record))
 
     def add_input(self, entry: Mapping[str, Any]) -> None:
-        """Write what a person did, with the time."""
+        """Write an input of a person, with the time."""
         self._append(INPUTS, json.dumps({"time": round(time.time(), 3), **entry}, ensure_ascii=False).encode() + b"\n")
 
     def rename(self, ids: Mapping[str, str]) -> None:
@@ -84,7 +84,7 @@ class PlayFolder:
             self._write(partial(self._apart[name].append_line, line))
 
     def _write(self, *lines: Callable[[], None]) -> None:
-        """Write lines; those for which there is no room are kept in memory until there is."""
+        """Write lines; while the disk is full, they are kept in memory."""
         was_full = bool(self._unsaved)
         self._unsaved.extend(lines)
         while self._unsaved:
@@ -113,7 +113,7 @@ def rename_people(folder: Path, ids: Mapping[str, str]) -> None:
 
 
 def replace_ids(text: bytes, ids: Mapping[str, str]) -> bytes:
-    """Return JSON lines with other ids of people; texts that hold an id beside other words stay as they are."""
+    """Replace ids of people in JSON lines; texts that contain more than an id are unchanged."""
     for old, new in ids.items():
         text = text.replace(json.dumps(old).encode(), json.dumps(new).encode())
     return text

@@ -30,7 +30,7 @@ class Rematch:
         self._people, self._watchers, self._agents = people, watchers, agents
 
     def show_all(self) -> None:
-        """Send everybody what can be chosen, who has chosen and who is waited for."""
+        """Send all people the choices, the people who have chosen, and the people still missing."""
         for person in (*self._people, *self._watchers):
             person.send(self.status(person))
 
@@ -47,7 +47,7 @@ class Rematch:
         }
 
     def wish(self, person: Person, how: str) -> None:
-        """Note what a person would like; begins the session that follows once everybody has chosen."""
+        """Note a person's choice, and begin the next session once everybody has chosen."""
         if how not in self.status(person)["offers"]:
             return
         person.rematch = how

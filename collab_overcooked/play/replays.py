@@ -1,4 +1,4 @@
-"""The replay of an episode for those who played it: the player of reports, with what a seat saw and what was said."""
+"""Replay of an episode for its players: the player of reports, with a seat's view and the messages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ POLICY = "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 
 def replay_page(session: Session, person: Person, number: int) -> tuple[str, str] | None:
-    """Return the page of an episode and its security policy; None if there is no such episode, or none to be watched.
+    """Return the page of an episode and its security policy; None if there is no episode that may be watched.
 
     A seat sees its own picture, actions, events and refusals, as other episodes may follow; a voice and watchers, who
     saw all, see all.

@@ -1,4 +1,4 @@
-"""The web server: pages, sockets, and what keeps others out. Needs the extra ``play``.
+"""The web server: pages, sockets and access checks. Needs the extra ``play``.
 
 ``make_app`` returns an ordinary Starlette application; further routes can be given, which get the same headers and the
 same checks.
@@ -135,12 +135,12 @@ def make_app(
     started: Callable[[], Any] | None = None,
     beside: Sequence[Callable[[], Coroutine[Any, Any, None]]] = (),
 ) -> Any:
-    """Return the application.
+    """Return the web application of a host.
 
     Args:
-        host: Whose sessions are played.
+        host: Host of the sessions.
         routes: Further Starlette routes.
-        names: See ``Guard``.
+        names: Allowed host names; see ``Guard``.
         started: Called once in the event loop before the first request, for example to add sessions.
         beside: Coroutine functions that run beside the server until it stops.
 
@@ -202,7 +202,7 @@ async def _not_saved(request: Request, error: Exception) -> Response:
 
 
 async def _cut_off(request: Request, error: Exception) -> Response:
-    """Answer a client that went away within its request: no error of the server, so nothing is logged."""
+    """Answer a client that disconnected during its request; this is no server error, so nothing is logged."""
     return _response("The request is incomplete.", "text/plain", 400)
 
 
@@ -313,7 +313,7 @@ async def _host_rooms(request: Request) -> Response:
 
 @lru_cache(maxsize=512)
 def qr_code(link: str) -> str:
-    """Return a link as QR code, SVG markup; empty where the package ``segno`` is missing."""
+    """Return the QR code of a link as SVG markup; empty if the package ``segno`` is missing."""
     try:
         import segno
     except ImportError:

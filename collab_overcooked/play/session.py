@@ -1,4 +1,4 @@
-"""A session: people with a link each, beside policies, who play episodes one after the other.
+"""A session: people, each with a link, and policies, who play a list of episodes.
 
 The states are ``waiting`` (people are still to come), ``ready`` (people have to confirm), ``playing``, ``paused``,
 ``over`` (an episode is over and another follows) and ``closed``.
@@ -119,7 +119,7 @@ class Session:
 
     @property
     def talks(self) -> bool:
-        """True if another person or a policy may read what a person says."""
+        """True if another person or a policy may read the messages of a person."""
         if not self.matches[0].limits.max_messages:
             return False
         others = [PolicySpec.parse(spec) for spec in self.matches[0].team if spec != PERSON]
@@ -149,7 +149,7 @@ class Session:
         return [*practice, *(Round(match, i, key) for match in matches for i, key in enumerate(match.keys))]
 
     def watch(self) -> Person:
-        """Return a new watcher, who sees the whole state.
+        """Return a new watcher with a view of the whole state.
 
         Raises:
             ValueError: The session has ``MAX_WATCHERS`` watchers.
@@ -163,7 +163,7 @@ class Session:
         return self.watchers[-1]
 
     async def run(self) -> list[EpisodeRecord]:
-        """Play all episodes; returns the records of those that came to their end."""
+        """Play all episodes and return the records of finished ones."""
         try:
             while self._number < self.episodes and self._stopped is None:
                 round_ = self._rounds()[self._number]
@@ -371,7 +371,7 @@ class Session:
             self.folder.add_input({"session": self.id, "number": self._number, **entry})
 
     def connect(self, person: Person, send_queue: SendQueue) -> None:
-        """Connect a person, who is sent the complete current state."""
+        """Connect a person and send the complete current state."""
         self.used_at = self._now()
         person.connect(send_queue)
         if self._game is not None:

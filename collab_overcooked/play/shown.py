@@ -40,7 +40,7 @@ def frame_of(
 
 
 def next_picture(game: Any, scene: dict[str, Any], seat: int | None, send_queue: SendQueue) -> dict[str, Any]:
-    """Return what turns the picture that a page has into that of a scene, and note that the page will have it."""
+    """Return the difference from the page's picture to the picture of a scene, and note that it was sent."""
     before, after = send_queue.picture, picture_of(game, scene, seat)
     send_queue.picture = _sprites(before) | after
     return difference(before, after)
@@ -111,7 +111,7 @@ def question_of(
 
 
 def _blocked(seen: AgentView, named: Callable[[str], str]) -> dict[str, str]:
-    """Return reasons for what the game would refuse, by label; of actions beside many others only the first."""
+    """Return the reasons of refused actions by label, at most ``MAX_BLOCKED``."""
     refusals = list(seen.view.refusals.items())[:MAX_BLOCKED]
     return {seen.view.action_labels[text]: named(reason) for text, reason in refusals}
 
@@ -150,7 +150,7 @@ def talk_of(messages: Sequence[Message]) -> list[dict[str, Any]]:
 
 
 def watched(env: Any, step: Step | None, timestep: int, send_queue: SendQueue) -> dict[str, Any]:
-    """Return a frame for a watcher, who sees the whole state."""
+    """Return a frame of the whole state, for a watcher."""
     game, state = env.game, env.arrays[0]
     frame: dict[str, Any] = {"type": FRAME, "timestep": timestep, "limit": env.max_cycles}
     frame["picture"] = next_picture(game, game.scene(state, 0), None, send_queue)
@@ -162,7 +162,7 @@ def watched(env: Any, step: Step | None, timestep: int, send_queue: SendQueue) -
 
 
 def causes_in(step: Step, view: Any, seat: int, named: Callable[[str], str] = str) -> list[list[Any]]:
-    """Return what changed the team's result in a step: 1 or -1, the seat (None for an order's time), and a label."""
+    """Return the changes of the result in a step: 1 or -1, the seat (None for an expired order), and a label."""
     changes = [(event.change if event is not None else 0) for event in step.events]
     acts = [[changes[k], k, label] for k, label in done_by(step, view, seat, named) if changes[k]]
     return [*acts, *([change, None, named(name)] for change, name in step.order_changes)]

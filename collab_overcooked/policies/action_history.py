@@ -1,4 +1,4 @@
-"""The last actions of all seats as observation features, for policies that adapt to whom they play with."""
+"""The last actions of all seats as observation features, for policies that adapt to their partners."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def append_history(
     """Append a seat's history to its observation, as in ``ActionHistory``.
 
     Args:
-        observation: Of the seat.
+        observation: Observation of the seat.
         past_actions: Joint actions of earlier steps of the episode, oldest first.
         seat: Index of the agent.
         n_agents: N.

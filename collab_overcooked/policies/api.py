@@ -27,7 +27,7 @@ def compiled_of(game: FullGame, env_id: str) -> Any:
 
 
 class Message(NamedTuple):
-    """A message of one agent to the others.
+    """A message of one agent to its teammates.
 
     Attributes:
         agent: Seat of the sender; None for a message from outside the team.
@@ -52,7 +52,7 @@ class Message(NamedTuple):
     public: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the part of the message that others receive, as JSON values."""
+        """Return the part of the message that teammates receive, as JSON values."""
         return {"agent": self.agent, "say": self.say, "plan": self.plan}
 
 
@@ -370,7 +370,7 @@ class Lesson:
         manual: The game's manual; empty if it has none.
         feedback: A teacher's feedback for this seat; empty without one, and for the teacher itself.
         earlier: Earlier episodes of the run, each with the feedback by seat.
-        meanings: What metrics of records mean, by name, each in one line.
+        meanings: Meanings of the metrics of records by name, one line each.
     """
 
     game: FullGame

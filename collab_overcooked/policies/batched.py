@@ -1,4 +1,4 @@
-"""Seats of many episodes that are played at once, with the same decisions as if played one by one.
+"""Policies in many parallel episodes, with the same decisions as in single episodes.
 
 A network decides for all episodes in one forward pass. Sums of a batch are rounded differently from those of a single
 row, so choices between nearly equal actions are repeated with the row alone. Observations in another encoding than the
@@ -44,7 +44,7 @@ class Seat(Protocol):
             timesteps: Steps taken so far, int64 (E,).
 
         Returns:
-            int64 (n,), ``ALONE`` where the answer is no action of the mask.
+            int64 (n,), ``ALONE`` for an answer that is not an action of the mask.
         """
 
 
@@ -121,7 +121,7 @@ class PolicySeat:
 
     @one_torch_thread()
     def act(self, asked: Array, masks: Array, timesteps: Array) -> Array:
-        """Ask one policy after the other; see ``Seat``."""
+        """Ask the policies one by one; see ``Seat``."""
         chosen, batch = np.full(len(asked), ALONE), self._views.batch
         observations = batch.out.observations.reshape(*masks.shape[:1], -1, *batch.single_observation_space.shape)
         for row, episode in enumerate(asked.tolist()):
@@ -134,11 +134,11 @@ class PolicySeat:
 
 
 def plays_in_batches(policy: Policy, env_id: str) -> bool:
-    """Return whether many episodes of a policy in a game can be played at once, see ``Policy``."""
+    """Return whether a policy can play many episodes of a game at once, see ``Policy``."""
     if isinstance(policy, PerGamePolicy):
         policy = policy.policy_of(env_id)
-    if isinstance(policy, WrappedPolicy):  # passes a team on, which programs that play in batches do not ask for
-        programs = all(plays_in_batches(one, env_id) and not _is_network(one) for one in policy.players)
+    if isinstance(policy, WrappedPolicy):  # wrapped policies get no team, which batched scripts do not need
+        programs = all(plays_in_batches(player, env_id) and not _is_network(player) for player in policy.players)
         return programs and not policy.reads_history
     if isinstance(policy, (TeamAware, ReportsUsage)):
         return False

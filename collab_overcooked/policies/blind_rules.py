@@ -1,4 +1,4 @@
-"""Names of the rules without understanding by which ``always`` chooses, see ``listed.BlindPolicy``."""
+"""Names of the blind rules of policy ``always``, see ``listed.BlindPolicy``."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ USAGE = f"always:K|{'|'.join(RULES)}[,{'|'.join(ORDERS)}][,{'|'.join(MENUS)}]"
 
 
 def offered(seen: AgentView, game: FullGame, menu: str = LEGAL) -> dict[str, int]:
-    """Return the actions that a list offers to a seat, by text, without those that only pay for messages.
+    """Return the actions that a list offers to a seat by text, except actions that only pay for messages.
 
     Args:
         seen: Knowledge of the seat.
@@ -51,7 +51,7 @@ def offered(seen: AgentView, game: FullGame, menu: str = LEGAL) -> dict[str, int
 
 
 def in_order(texts: Iterable[str], order: str, seed: int, seen: AgentView) -> list[str]:
-    """Return the texts of a list in the order in which a model reads them.
+    """Return the texts of a list in the order shown to a model.
 
     Args:
         texts: Texts in the game's order, which can follow a recipe.
@@ -68,9 +68,9 @@ class ActionList:
     Args:
         game: Compiled game.
         seed: Seed of the seat's policy in the episode.
-        order: See ``in_order``.
+        order: Order of the list; see ``in_order``.
         patience: Maximum length of a long wait; 0 offers none.
-        menu: See ``offered``; None for the menu of the game, see ``GameSpec``.
+        menu: Choice of actions, see ``offered``; None for the menu of the game, see ``GameSpec``.
     """
 
     def __init__(

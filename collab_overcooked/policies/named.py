@@ -27,13 +27,13 @@ def read_named(text: str) -> tuple[str, tuple[str, ...]]:
     if not files:
         raise ValueError(f"policy {text!r}: no file fits {pattern!r}")
     specs = tuple(parsed.text.replace(pattern, file, 1) for file in files)
-    if is_named and parsed.mode and any(default_mode(one) != parsed.mode for one in specs):
+    if is_named and parsed.mode and any(default_mode(spec) != parsed.mode for spec in specs):
         name = f"{name} ({parsed.mode})"
     return name if is_named else text.strip(), specs
 
 
 def default_mode(spec: str) -> str | None:
-    """Return the mode in which the file of a spec plays by default; None for all but policy files."""
+    """Return the default mode of a spec's policy file; None for policies without a file."""
     from collab_overcooked.policies.policy_file import read_policy
 
     parsed = PolicySpec.parse(spec)

@@ -173,7 +173,7 @@ def sb3_forward(policy: Any, observations: Array, state: Array) -> tuple[Array, 
 
 
 def encodings(game: FullGame) -> Iterator[dict[str, Any]]:
-    """Yield all observations of a game by the options of those that have a list of values."""
+    """Yield the observation options of a game: all combinations of options with a list of values."""
     names = observation_options(game.id)
     config = registry.game_class(game.id).config_class
     allowed = {entry.name: entry.metadata.get("allowed") for entry in fields(config) if entry.name in names}

@@ -98,7 +98,7 @@ def read_options(name: str, text: str, options: type[Any]) -> Any:
 def check_settings(
     name: str, settings: Any, ranges: Mapping[str, tuple[float, float]], choices: Mapping[str, Sequence[str]]
 ) -> None:
-    """Raise ValueError for a setting outside its range, or one that is none of its choices."""
+    """Raise ValueError for a setting outside its range or not among its choices."""
     values = vars(settings)
     for parameter, (low, high) in ranges.items():
         if not low <= values[parameter] <= high:

@@ -214,7 +214,7 @@ class PolicyFile:
 
 
 def with_met(file: PolicyFile, partners: Iterable[Met]) -> PolicyFile:
-    """Return a policy whose file says which partners it has met, in addition to those that it already names."""
+    """Return the policy with more met partners in its metadata."""
     met = dict.fromkeys((*file.met, *partners))
     return PolicyFile(file.network, {**file.meta, "met": [partner._asdict() for partner in met]})
 
@@ -240,9 +240,9 @@ def _read(file: BinaryIO, path: Path) -> PolicyFile:
             meta = _read_meta(archive)
             return PolicyFile(_read_network(archive, meta), meta)
     except (ValueError, KeyError, TypeError, RecursionError, NotImplementedError, RuntimeError, EOFError) as error:
-        raise ValueError(f"{path}: is no policy file: {' '.join(str(error).split())}") from None
+        raise ValueError(f"{path}: is not a policy file: {' '.join(str(error).split())}") from None
     except Exception as error:  # damaged archives fail in many ways, some of them zlib's own
-        raise ValueError(f"{path}: is no policy file: {type(error).__name__}: {error}") from None
+        raise ValueError(f"{path}: is not a policy file: {type(error).__name__}: {error}") from None
 
 
 def _read_meta(archive: zipfile.ZipFile) -> dict[str, Any]:

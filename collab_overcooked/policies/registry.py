@@ -271,7 +271,7 @@ def register_policy(
 
 
 def custom_policies() -> tuple[PolicyEntry, ...]:
-    """Return the custom policies, and those of plug-ins as far as these are loaded."""
+    """Return the custom policies and the policies of loaded plug-ins."""
     return tuple(_custom.values())
 
 

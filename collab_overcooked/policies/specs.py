@@ -33,7 +33,7 @@ WEIGHT_FILES = {".npz": "ppo", ".zip": "sb3", ".pt": "torch", ".pth": "torch"}
 
 @dataclass(frozen=True)
 class PolicySpec:
-    """Text that names a policy, parsed; the only place where such texts are taken apart.
+    """Parsed spec of a policy; specs are parsed only here.
 
     Nothing is imported to parse one: the module of a policy from outside is loaded for its ``record``, if a command
     line or a caller named it before, see ``permit``.
@@ -116,7 +116,7 @@ class PolicySpec:
 
     @property
     def is_known(self) -> bool:
-        """True if the policy is registered; runs with a custom ``make`` may use others."""
+        """True if the policy is registered; runs with a custom ``make`` may use unregistered ones."""
         try:
             return bool(self.record)
         except ValueError:
@@ -187,7 +187,7 @@ class PolicySpec:
 
     @property
     def files(self) -> list[str]:
-        """All that the text names of the user's: modules, and files of code, weights, settings and templates."""
+        """User files in the spec: modules, and files of code, weights, settings and templates."""
         return [*self.modules, *self.weight_files, *self._files(SETTINGS)]
 
     @property
@@ -226,7 +226,7 @@ class PolicySpec:
         return list(map(Path, self.weight_files))
 
     def resolve(self, folder: Path) -> PolicySpec:
-        """Return the spec with relative paths of files that start from a folder instead of the current one."""
+        """Return the spec with relative paths resolved against a folder instead of the current one."""
         parameter, players = self.wrapped
         if players:
             behind = "+".join(player.resolve(folder).text for player in players)
@@ -288,7 +288,7 @@ def make_known_policy(spec: str) -> Policy:
     """Create a policy from its spec, which may come from a file or record: no code is imported that only it names.
 
     Args:
-        spec: See `make_policy`.
+        spec: Spec of the policy, as for `make_policy`.
 
     Returns:
         A policy, not yet reset, whose ``name`` is the spec.

@@ -53,7 +53,7 @@ class NetworkPolicy(PolicyBase):
 
     @property
     def trained_on(self) -> Mapping[str, Any]:
-        """Options of the environment that it was trained on."""
+        """Environment options of the training."""
         options: Mapping[str, Any] = self.meta.get("env_kwargs", {})
         return options
 

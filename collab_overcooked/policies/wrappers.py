@@ -42,7 +42,7 @@ FORBIDDEN = "avoid="
 
 
 class WrappedPolicy:
-    """Plays as other policies do, one at a time.
+    """Delegates each decision to one of several policies.
 
     Args:
         *players: The policies behind it.
@@ -55,7 +55,7 @@ class WrappedPolicy:
     def __init__(self, *players: Policy) -> None:
         self.players = players
         declared = [Capabilities.of(player) for player in players]
-        self.needs_simulator = self.needs_simulator or any(one.needs_simulator for one in declared)
+        self.needs_simulator = self.needs_simulator or any(player.needs_simulator for player in declared)
         self.observation = declared[0].observation
         if any(other.observation != self.observation for other in declared):
             raise ValueError(f"policy {self.name!r}: {' and '.join(p.name for p in players)} observe differently")
@@ -81,7 +81,7 @@ class WrappedPolicy:
         return self.current(seen.timestep).act(seen)
 
     def reply(self, seen: AgentView) -> Message | None:
-        """Let the policy that plays now answer."""
+        """Let the active policy answer."""
         return self.current(seen.timestep).reply(seen)
 
 
@@ -138,7 +138,7 @@ class SwitchPolicy(WrappedPolicy):
 
 
 class NoisyPolicy(WrappedPolicy):
-    """Takes a random accepted action with a probability: a proxy for people who make mistakes.
+    """Takes a random legal action with a probability: a model of people who make mistakes.
 
     Args:
         probability: Probability of a random action.
@@ -190,7 +190,7 @@ class ForgetfulPolicy(WrappedPolicy):
 
 
 class ShortSightedPolicy(WrappedPolicy):
-    """Pursues only what it can finish soon: without an event of its own for r steps it wanders for r steps.
+    """Gives up long tasks: after r steps without an event of its own, it takes random actions for r steps.
 
     Args:
         reach: r.
@@ -216,7 +216,7 @@ class ShortSightedPolicy(WrappedPolicy):
 
 
 class RestrictedPolicy(WrappedPolicy):
-    """Plays with fewer actions: the other policy sees a smaller mask, and what it must not do becomes a random action.
+    """Plays with fewer actions: the wrapped policy sees a smaller mask, and forbidden actions become random ones.
 
     Args:
         player: The policy behind it; of a plan, one action is followed at a time.
@@ -259,11 +259,11 @@ class RestrictedPolicy(WrappedPolicy):
 
 
 class RolePolicy(RestrictedPolicy):
-    """Takes only actions whose events belong to its role, and those without an event, such as moves.
+    """Takes only actions whose events belong to its role, and actions without an event, such as moves.
 
     Args:
         events: Parts of names of events, in lower case: ``("onion", "goto")`` for all events with one of them.
-        player: The policy behind it.
+        player: The wrapped policy.
     """
 
     def __init__(self, events: tuple[str, ...], player: Policy) -> None:
@@ -271,10 +271,11 @@ class RolePolicy(RestrictedPolicy):
         self._events = events
 
     def allows(self, seen: AgentView, actions: Array) -> Array:
+        def belongs(event: str) -> bool:
+            return any(part in event for part in self._events)
+
         events_of_actions = _events_of(self._simulator, self._seat, actions)
-        return np.array(
-            [all(any(part in name for part in self._events) for name in names) for names in events_of_actions]
-        )
+        return np.array([all(map(belongs, events)) for events in events_of_actions])
 
 
 class DirectionPolicy(RestrictedPolicy):

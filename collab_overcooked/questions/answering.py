@@ -1,4 +1,4 @@
-"""Answers to items: language models choose a letter, all other policies play on from the scene."""
+"""Answers to items: language models choose a letter, other policies play on from the scene."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class AskedItem(Struct, kw_only=True):
 
 
 class GivenAnswer(Struct, kw_only=True, omit_defaults=True):
-    """Answer of a policy: the choice, what it wrote or did, and how many tokens that took."""
+    """Answer of a policy: the choice, its text or action, and the number of tokens."""
 
     way: Literal["words", "play"]
     without: Literal["state"] | None = None

@@ -1,4 +1,4 @@
-"""Balance of question sets: cases in which each choice is right once, and the accuracies of answers without the state.
+"""Balance of question sets: cases in which each choice is correct once, and accuracies of answers without the state.
 
 The items of a case have the same rules, seat, question and choices and differ in the state alone. Each choice is right
 in one of them, so an answer that depends on anything but the state is right once per case: its accuracy is chance.
@@ -43,7 +43,7 @@ class _States:
         return self._keys[id(item)][1]
 
     def added(self, item: Item, choices: tuple[str, ...]) -> Cues:
-        """Return what the correct one of some choices has more of each feature than the mean one."""
+        """Return the difference between the features of the correct choice and the mean over choices."""
         if (id(item), choices) not in self._added:
             text = item.seat, self.key(item)
             if text not in self._texts:
@@ -96,7 +96,7 @@ class _Group:
     def _balanced(
         self, left: Sequence[Sequence[Item]], choices: tuple[str, ...], rng: np.random.Generator
     ) -> list[Item]:
-        """Return, of several cases of different states, the one that is best for the balance; empty without any."""
+        """Return the case, among cases of different states, that improves the balance most; empty without any."""
         tried: list[tuple[list[Item], Cues]] = []
         for _ in range(TRIES):
             case = [items[int(rng.integers(len(items)))] for items in left]
@@ -224,7 +224,7 @@ def letter_accuracies(asked: Sequence[Asked]) -> dict[str, float]:
 
 
 def baselines(asked: Sequence[Asked]) -> dict[str, float]:
-    """Return the accuracies of answers without the state: those of ``BASELINES``.
+    """Return the accuracies of ``BASELINES``, which answer without the state.
 
     ``majority`` chooses the text that is correct most often in the other items, relative to how often it is offered;
     texts that no other item offers count as chance does. Ties are shared.

@@ -1,4 +1,4 @@
-"""Cheap features of choices: what a reader can see in a state's text without understanding it.
+"""Cheap features of choices, computed from a state's text without understanding it.
 
 Question sets are balanced against them, see ``Ledger``: over the items of a game and kind, the correct choice has each
 feature as often, or as much of it, as the other choices have.
@@ -22,7 +22,7 @@ Cues = Mapping[str, float]
 
 
 class StateText:
-    """A state's text, split into lines by what they are about."""
+    """Text of a state, split into lines by topic."""
 
     def __init__(self, text: str) -> None:
         self.words: dict[str, list[str]] = defaultdict(list)
@@ -77,7 +77,7 @@ def _cues(text: StateText, question: str, choice: str) -> dict[str, float]:
 
 
 def _lengths(text: StateText, number: int) -> dict[str, float]:
-    """Return how far a number is from the differences of two lines' numbers, and from the counts of words."""
+    """Return the distances of a number from differences between two lines' numbers, and from counts of words."""
     last = {head: numbers[-1] for head, numbers in list(text.numbers.items())[:4] if numbers}
     cues = {
         f"number from {one} less {other}": float(abs(number - abs(last[one] - last[other])))
@@ -87,7 +87,7 @@ def _lengths(text: StateText, number: int) -> dict[str, float]:
 
 
 def surplus(cues: Sequence[Cues], correct: int) -> Cues:
-    """Return what the correct choice has more of each feature than the mean choice."""
+    """Return the difference between the features of the correct choice and the mean over choices."""
     names = sorted(set().union(*cues))
     return {name: cues[correct].get(name, 0.0) - sum(cue.get(name, 0.0) for cue in cues) / len(cues) for name in names}
 
@@ -98,7 +98,7 @@ def total(cues: Sequence[Cues]) -> Cues:
 
 
 class Ledger:
-    """Sums, over the items of a set, of what the correct choice has more of each feature than the mean choice."""
+    """Sums over the items of a set of each feature's surplus, see ``surplus``."""
 
     def __init__(self) -> None:
         self._sums: dict[str, float] = defaultdict(float)
@@ -106,13 +106,13 @@ class Ledger:
         self._count = 0
 
     def learn(self, added: Cues) -> None:
-        """Add to the scale of the features, the mean square of what cases add."""
+        """Update the scale of the features: the mean square of cases' surpluses."""
         self._count += 1
         for name, value in added.items():
             self._squares[name] += value * value
 
     def imbalance(self, added: Cues) -> float:
-        """Return how much further from balance the sums would be: the increase of their squares, scaled."""
+        """Return the change of the imbalance if a case is added: the increase of the scaled squares of the sums."""
         return sum(
             value * (2 * self._sums[name] + value) * self._count / self._squares[name]
             for name, value in added.items()

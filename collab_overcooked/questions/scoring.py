@@ -34,7 +34,7 @@ _COLUMNS = (
 
 
 def policy_of(record: QuestionRecord) -> str:
-    """Return policy and way of answering, what was withheld, and the question set unless it is the built-in one."""
+    """Return policy, way of answering, withheld parts, and the question set unless it is the built-in one."""
     name, withheld = record.item.set, record.answer.without
     without = f", without {withheld}" if withheld else ""
     other = "" if name == shipped_name() else f", set {name}"
@@ -118,7 +118,7 @@ def _row(name: str, records: Sequence[QuestionRecord]) -> tuple[Cell, ...]:
 
 
 def _together(records: Sequence[QuestionRecord]) -> list[ResultTable]:
-    """Return the table of seats that were asked for the partner's next action and for their own in one state."""
+    """Return the table of seats that were asked both for their own and for the partner's next action in one state."""
     answers: dict[tuple[str, int | None, int], dict[str, QuestionRecord]] = {}
     for record in records:
         if record.item.seat is not None:

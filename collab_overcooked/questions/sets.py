@@ -40,7 +40,7 @@ def read_set(path: str | Path | None) -> QuestionSet:
 
 
 def read_table(path: Path) -> QuestionSet:
-    """Read a table; rows of other games and questions without a key are left out.
+    """Read a table of questions; rows of unknown games and questions without a key are left out.
 
     Args:
         path: CSV file with the columns ``X Question`` and ``X Answer Ordinal`` for X of ``KINDS``.

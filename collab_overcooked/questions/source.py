@@ -27,7 +27,7 @@ class QuestionSource(Protocol):
     def paper(self, seed: int) -> Iterator[tuple[Item, ...]]:
         """Yield the items of each situation of the LLM-Coordination paper.
 
-        They have one correct choice each, choices in any order, and no ids, as those of ``candidates``.
+        Like items of ``candidates``, they have one correct choice each, choices in any order, and no ids.
         """
 
     def candidates(self, seed: int) -> Iterator[Item]:
@@ -40,7 +40,7 @@ class QuestionSource(Protocol):
         """Return the complete state as text, from the view of the item's seat."""
 
     def play_options(self, scene: Scene, language: bool) -> Mapping[str, Any]:
-        """Return the environment options with which a policy plays on from a scene.
+        """Return the environment options for a policy that plays on from a scene.
 
         Args:
             scene: Initial state.

@@ -19,7 +19,7 @@ def load_font(size: int) -> Any:
 
 
 def plain_text(text: str) -> str:
-    """Return a text in the printable ASCII characters of the built-in font; others become ``?``."""
+    """Convert a text to the printable ASCII characters of the built-in font; unknown characters become ``?``."""
     for fancy, simple in (("\u2018\u2019", "'"), ("\u201c\u201d", '"'), ("\u2013\u2014\u2212", "-"), ("\u2026", "...")):
         for character in fancy:
             text = text.replace(character, simple)

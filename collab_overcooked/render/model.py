@@ -216,7 +216,7 @@ class Drawing:
 
 
 def initials(names: Sequence[str]) -> list[str]:
-    """Return a letter for each agent: its initial if unique, otherwise its number."""
+    """Return a label for each agent: the initial of its name if unique, otherwise its number."""
     letters = [name[:1].upper() for name in names]
     return [c if letters.count(c) == 1 and c.isascii() else str(seat) for seat, c in enumerate(letters)]
 
@@ -227,7 +227,7 @@ def seat_colour(seat: int) -> str:
 
 
 def mix(one: str, other: str, share: float) -> str:
-    """Return a mix of two colours; ``share`` is that of the second."""
+    """Return a mix of two colours; ``share`` is the share of the second colour."""
     pairs = ((int(one[i : i + 2], 16), int(other[i : i + 2], 16)) for i in (1, 3, 5))
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
 
@@ -246,7 +246,7 @@ def clock(title: str, counts: Sequence[tuple[str, str]], used: float, total: flo
 
 
 def agent_card(cook: Cook, name: str, state: str, *more: tuple[Span, ...]) -> Card:
-    """Return the card of an agent: portrait, name and state, then further lines."""
+    """Return the card of an agent: portrait, name and state, then more lines."""
     portrait = Cook(cook.seat, cook.letter, chef=cook.chef)
     title = TextLine((Text(name, seat_colour(cook.seat), bold=True), Text(state, GREY)))
     return Card((title, *(TextLine(spans) for spans in more)), portrait, kind="agent")

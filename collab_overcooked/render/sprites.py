@@ -94,7 +94,7 @@ def strange_strokes(number: int) -> tuple[Stroke, ...]:
 
 
 def find_food(name: str) -> Food:
-    """Return sprite and colours of a food; those of an unknown food are derived from its letters."""
+    """Return sprite and colours of a food; for an unknown food they are derived from its name."""
     known = _data()[0].get(name)
     if known is not None:
         return known

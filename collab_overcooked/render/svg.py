@@ -91,13 +91,13 @@ def station_svg(name: str) -> str:
 
 @lru_cache(maxsize=512)
 def mark_svg(name: str) -> str:
-    """Return a sign such as ``"ready"``, outlined."""
+    """Return the SVG markup of a sign such as ``"ready"``, outlined."""
     return svg_strokes(strokes_of(name), {})
 
 
 @lru_cache(maxsize=2048)
 def icon_svg(icon: Icon) -> str:
-    """Return an item."""
+    """Return the SVG markup of an item."""
     markup = _food_svg(icon)
     if icon.plated:
         markup = mark_svg("plate") + _placed(markup, 11, 0, 0.78)

@@ -53,7 +53,8 @@ def cost_card(records: Sequence[EpisodeRecord]) -> Scorecard | None:
         (name, *_cells(episodes)) for name, episodes in zip(_distinct_names(list(groups)), groups.values(), strict=True)
     ]
     chosen = [i for i, column in enumerate(_COLUMNS) if column.name != REASONING or any(row[i] for row in rows)]
-    table = ResultTable(tuple(_COLUMNS[i] for i in chosen), tuple(tuple(row[i] for i in chosen) for row in rows))
+    cells = tuple(tuple(row[i] for i in chosen) for row in rows)
+    table = ResultTable(tuple(_COLUMNS[i] for i in chosen), cells)
     return Scorecard("costs", TITLE, (table,), notes=(NOTE,))
 
 
@@ -67,14 +68,16 @@ def _cells(episodes: Sequence[Accounts]) -> tuple[Cell, ...]:
     accounts = [account for episode in episodes for account in episode]
     latencies = [seconds for account in accounts for seconds in account.latencies]
     dollars = [account.dollars for account in accounts if account.dollars is not None]
-    readings, trouble = (
-        sum((Counter(getattr(account, name)) for account in accounts), Counter[str]())
-        for name in ("readings", "trouble")
-    )
+    readings, trouble = Counter[str](), Counter[str]()
+    for account in accounts:
+        readings.update(account.readings)
+        trouble.update(account.trouble)
     totals = [
         sum(getattr(account, name) for account in accounts) for name in ("calls", "prompt_tokens", "completion_tokens")
     ]
     thoughts = sum(account.reasoning_tokens for account in accounts)
+    readings_text = ", ".join(f"{count} {how}" for how, count in readings.most_common()) or "-"
+    trouble_text = ", ".join(f"{count} {kind}" for kind, count in sorted(trouble.items())) or "0"
     return (
         len(episodes),
         *(total / len(episodes) for total in totals),
@@ -83,7 +86,7 @@ def _cells(episodes: Sequence[Accounts]) -> tuple[Cell, ...]:
         float(np.mean(latencies)) if latencies else None,
         float(np.quantile(latencies, 0.95)) if latencies else None,
         sum(dollars) / len(episodes) if dollars else None,
-        ", ".join(f"{count} {how}" for how, count in readings.most_common()) or "-",
-        ", ".join(f"{count} {kind}" for kind, count in sorted(trouble.items())) or "0",
+        readings_text,
+        trouble_text,
         sum(any(account.exhausted for account in episode) for episode in episodes),
     )

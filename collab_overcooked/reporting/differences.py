@@ -17,7 +17,7 @@ Key = tuple[str, int, int, str]  # task, number and seed of an episode, and what
 
 
 def difference_table(played: Mapping[str, Sequence[EpisodeRecord]]) -> ResultTable | None:
-    """Compare the first team or run with each of the others on shared episodes.
+    """Compare the first team or run with each later one on shared episodes.
 
     Args:
         played: Name -> records of one game.

@@ -1,4 +1,4 @@
-"""Floors: what the best rule without understanding scores in the settings of comparisons, measured and stored.
+"""Floors: stored scores of the best blind rule in the settings of comparisons.
 
 ``python benchmarks/floors.py`` measures them, in episodes of other seeds than those that comparisons play.
 """
@@ -44,14 +44,14 @@ _COLUMNS = (
 
 
 class RuleScore(Struct, frozen=True):
-    """What a rule scores in a setting."""
+    """Score of a blind rule in a setting."""
 
     rule: Name  # Its spec
     score: Number  # Mean over its episodes
 
 
 class Floor(Struct, frozen=True):
-    """What the best of ``RULE_SPECS`` scores in a setting, by the menu of the game."""
+    """Score of the best of ``RULE_SPECS`` in a setting, with the menu of the game."""
 
     rule: Name  # Its spec
     score: Number  # Mean over its episodes
@@ -80,12 +80,12 @@ def stored_floors() -> FloorTable:
 
 
 def known_floors(game: str) -> Mapping[str, Floor]:
-    """Return the measured floors of a suite by setting; those of options other than the defaults are not known."""
+    """Return the stored floors of a suite by setting; floors are known for default options only."""
     return stored_floors().floors.get(game, {})
 
 
 def play_of(record: EpisodeRecord) -> tuple[str, str]:
-    """Return what a record plays: its task, and the key of its variant."""
+    """Return the task and variant key of a record."""
     return str(record.task), variant_of(record).key
 
 

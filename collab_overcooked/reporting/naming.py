@@ -11,13 +11,13 @@ PEOPLE = ("Alice", "Bob", "Carol", "David", "Erin", "Frank", "Grace", "Heidi")
 
 
 def page_names(game: Any) -> tuple[str, ...]:
-    """Return the names of the seats on pages: those of the game, but proper names in place of numbered ones."""
+    """Return the names of the seats on pages: proper names instead of the game's numbered names."""
     names = game.display_names
     return PEOPLE[: len(names)] if all(name[-1:].isdecimal() for name in names[: len(PEOPLE)]) else names
 
 
 def single_names(view: Any) -> list[str]:
-    """Return the numbered names of which a seat's view has one number only, such as ``pot0`` beside no ``pot1``."""
+    """Return numbered names that are unique in a seat's view, such as ``pot0`` if there is no ``pot1``."""
     numbers: dict[str, set[str]] = {}
     labels = "\n".join(view.action_labels.values())
     names = re.findall(r"\b([A-Za-z_]{2,}?)(\d+)\b", f"{labels}\n{view.surroundings}")
@@ -27,7 +27,7 @@ def single_names(view: Any) -> list[str]:
 
 
 def renaming(game: Any) -> Callable[[str], str]:
-    """Return a function that replaces the names of seats in a text of the game by those of pages."""
+    """Return a function that replaces the game's seat names in a text by the names on pages."""
     return _renaming(game.display_names, page_names(game))
 
 

@@ -1,4 +1,4 @@
-"""Pictures for pages: the scene model of a seat's drawing as JSON, sprites as SVG, and what changed since a frame.
+"""Pictures for pages: a seat's drawing as JSON, sprites as SVG, and changes between frames.
 
 A picture is a flat mapping of keys to JSON values: ``board``, ``map`` for its overview, ``c:X,Y`` for a cell,
 ``a:SEAT`` for an agent, ``k:COLUMN:ROW`` for a card, ``n:ROW`` for a note, ``r`` for the remark, and ``s:NAME`` for a
@@ -175,7 +175,7 @@ class BoardDiff:
 
 
 def _frame(board: Board) -> tuple[float, float, float, float]:
-    """Return left, top, width and height of what pages show of a board: without most of the walls around it."""
+    """Return left, top, width and height of a board on pages, cropped of most outer walls."""
     spots = [spot for spot, cell in board.cells if cell.sprite != WALL]
     if not spots or len(spots) == len(board.cells):
         return 0, 0, *board.size
@@ -188,16 +188,16 @@ def picture_of(game: Any, scene: dict[str, Any], seat: int | None) -> Picture:
 
     Args:
         game: Compiled game.
-        scene: What the seat may know, or all.
+        scene: Scene as known to the seat, or the whole scene.
         seat: Index of the agent; None for all.
     """
-    sketch = BoardDiff(game)
-    sketch.add(game.drawing(scene, seat))
-    return sketch.picture
+    diff = BoardDiff(game)
+    diff.add(game.drawing(scene, seat))
+    return diff.picture
 
 
 def places_of(game: Any, scene: dict[str, Any], seat: int, pattern: str) -> list[str]:
-    """Return the keys of the cells of a seat's picture one of whose names a regular expression matches."""
+    """Return the keys of cells in a seat's picture with a name that matches a regular expression."""
     known = re.compile(pattern).fullmatch
     boards = [part for part in plain(game).drawing(scene, seat).parts if isinstance(part, Board)]
     frames = [(board, *_frame(board)[:2]) for board in boards]
@@ -210,14 +210,14 @@ def places_of(game: Any, scene: dict[str, Any], seat: int, pattern: str) -> list
 
 
 def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what turns one picture into another: values to ``put``, keys to ``drop``; sprites are kept for later."""
+    """Return the change from one picture to another: values to ``put``, keys to ``drop``; sprites are never dropped."""
     put = {key: value for key, value in after.items() if key not in before or before[key] != value}
     gone = [key for key in before if key not in after and not key.startswith(SPRITE)]
     return {"put": put, **({"drop": gone} if gone else {})}
 
 
 def joined(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    """Return one difference that does what two do, one after the other."""
+    """Merge two successive differences into one."""
     put = {key: value for key, value in first["put"].items() if key not in second.get("drop", ())} | second["put"]
     gone = [key for key in (*first.get("drop", ()), *second.get("drop", ())) if key not in second["put"]]
     return {"put": put, **({"drop": list(dict.fromkeys(gone))} if gone else {})}

@@ -67,7 +67,7 @@ def tree_text(update: PlanUpdate) -> str:
 
 
 def mean_cost(updates: Sequence[PlanUpdate], name: str) -> Estimate | None:
-    """Return the mean cost of a searched plan update, None without any; programs take no seconds."""
+    """Return the mean cost of plan updates with a search; None without any. Scripted critics have no seconds."""
     values = [
         float(getattr(update, name)) for update in updates if update.searched and getattr(update, name) is not None
     ]
@@ -75,7 +75,7 @@ def mean_cost(updates: Sequence[PlanUpdate], name: str) -> Estimate | None:
 
 
 def mean_episode_cost(records: Sequence[EpisodeRecord], name: str) -> Estimate | None:
-    """Return the mean over episodes of what all looks at the plan cost, ratings included; None without any look."""
+    """Return the mean cost per episode of all plan updates, ratings included; None without any update."""
     looked = [updates for updates in map(all_updates, records) if updates]
     values = [float(sum(getattr(update, name) for update in updates)) for updates in looked]
     return mean_ci(values) if values else None

@@ -63,7 +63,7 @@ def draw_chart(chart: Chart) -> Markup:
 
 
 def draw_ranking(title: str, rows: Mapping[str, Estimate]) -> Markup:
-    """Draw estimates as dots with intervals, one below the other.
+    """Draw estimates as dots with intervals, one per row.
 
     Args:
         title: Above the chart.

@@ -19,7 +19,7 @@ from markupsafe import Markup
 from msgspec import to_builtins
 
 from collab_overcooked import __version__, registry
-from collab_overcooked.core.record import EpisodeRecord, Event
+from collab_overcooked.core.record import EpisodeRecord, Event, Step
 from collab_overcooked.io.files import read_shipped
 from collab_overcooked.metrics.registry import game_metrics, measure
 from collab_overcooked.reporting.escaping import json_in_markup
@@ -110,18 +110,19 @@ def card_section(card: Scorecard) -> Markup:
 
 def _configuration(records: Sequence[EpisodeRecord]) -> Markup:
     first = records[0]
+    common_options = {  # without the axes of tables
+        name: value
+        for name, value in first.env_kwargs.items()
+        if name not in ("task", "level", "layout") and value is not None
+        if all(record.env_kwargs.get(name) == value for record in records)
+    }
     entries = {
         "Environment": first.env_id,
         **_team_entries(records),
         "Tasks": len({record.task for record in records}),
         "Episodes": len(records),
         "Package": ", ".join(dict.fromkeys(record.version for record in records)),
-        **{
-            name: value
-            for name, value in first.env_kwargs.items()
-            if name not in ("task", "level", "layout") and value is not None
-            if all(record.env_kwargs.get(name) == value for record in records)  # not the axes of a table
-        },
+        **common_options,
     }
     tokens = sum(measure(record, ["tokens"])["tokens"] for record in records)
     refused = sum(len(step.errors) for record in records for step in record.steps)
@@ -134,7 +135,7 @@ def _team_entries(records: Sequence[EpisodeRecord]) -> dict[str, str]:
 
 
 def choose_episodes(records: Sequence[EpisodeRecord]) -> list[EpisodeRecord]:
-    """Order episodes for display: one per level or setting, failures before successes, then the others."""
+    """Order episodes for display: first one per level or setting, failures before successes, then the rest."""
     done = list(map(_reached_all, records))
     seen: set[Any] = set()
     firsts: list[int] = []
@@ -227,6 +228,20 @@ def _replay_data(record: EpisodeRecord, shown: Replay, only: int | None) -> dict
     def text_of(event: Event | None) -> str | None:
         return None if event is None else shown.named(event.text)
 
+    def step_data(step: Step, actions: Sequence[str]) -> dict[str, Any]:
+        errors = [
+            {**to_builtins(error), "message": shown.named(error.message)}
+            for error in step.errors
+            if only in (None, error.agent)
+        ]
+        return {
+            "actions": of_shown_seats(actions),
+            "events": of_shown_seats([text_of(event) for event in step.events]),
+            "messages": to_builtins(step.messages),
+            "errors": errors,
+            "exchanges": of_shown_seats(step.exchanges, []),
+        }
+
     return {
         "title": f"{name}, episode {record.episode}: {outcome}",
         "outcome": f"{outcome} after {record.timesteps} timesteps{cut}",
@@ -236,20 +251,7 @@ def _replay_data(record: EpisodeRecord, shown: Replay, only: int | None) -> dict
         "frames": shown.frames,
         "sprites": shown.sprites,
         "feedback": of_shown_seats([shown.named(text) for text in record.feedback], ""),
-        "steps": [
-            {
-                "actions": of_shown_seats(actions),
-                "events": of_shown_seats([text_of(event) for event in step.events]),
-                "messages": to_builtins(step.messages),
-                "errors": [
-                    {**to_builtins(error), "message": shown.named(error.message)}
-                    for error in step.errors
-                    if only in (None, error.agent)
-                ],
-                "exchanges": of_shown_seats(step.exchanges, []),
-            }
-            for step, actions in zip(record.steps, shown.actions[: len(shown.frames) - 1], strict=False)
-        ],
+        "steps": list(map(step_data, record.steps, shown.actions[: len(shown.frames) - 1])),
     }
 
 

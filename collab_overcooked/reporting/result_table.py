@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import rich.box
 import rich.table
@@ -19,6 +19,9 @@ from rich.text import Text
 from collab_overcooked.io.text import one_line
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.reporting.escaping import file_cell, markdown_text, terminal_text
+
+if TYPE_CHECKING:
+    import pandas
 
 MISSING = "–"
 Cell = Estimate | float | str | None
@@ -176,7 +179,7 @@ class ResultTable:
             writer.writerow([file_cell(cell) if isinstance(cell, str) else cell for cell in cells])
         return out.getvalue()
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pandas.DataFrame:
         """Return the table as a pandas DataFrame with the columns of the CSV file.
 
         Raises:
@@ -194,26 +197,24 @@ class ResultTable:
 
     def to_dict(self) -> dict[str, Any]:
         """Return title, columns and rows, fit for JSON; an estimate is an object with value, low and high."""
-        return {
-            "title": self.title,
-            "published": [column.file_key for column in self.columns if column.published],
-            "rows": [
-                {column.file_key: _json_cell(column, cell) for column, cell in zip(self.columns, row, strict=True)}
-                for row in self.rows
-            ],
-        }
+        published = [column.file_key for column in self.columns if column.published]
+        rows = [
+            {column.file_key: _json_cell(column, cell) for column, cell in zip(self.columns, row, strict=True)}
+            for row in self.rows
+        ]
+        return {"title": self.title, "published": published, "rows": rows}
 
 
 def table_of(
     columns: Sequence[Column], items: Iterable[Any], title: str = "", marks: Mapping[int, str] | None = None
 ) -> ResultTable:
-    """Return a table with a row for each item, whose cells the columns' ``value`` returns.
+    """Return a table with one row per item; cells are computed by the columns' ``value``.
 
     Args:
         columns: Columns with ``value``.
-        items: What ``value`` takes.
+        items: Arguments of ``value``, one per row.
         title: Heading.
-        marks: See ``ResultTable``.
+        marks: Marks of rows by index; see ``ResultTable``.
     """
     rows = (tuple(column.value(item) if column.value else None for column in columns) for item in items)
     return ResultTable(tuple(columns), tuple(rows), title, marks or {})

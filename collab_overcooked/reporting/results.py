@@ -52,15 +52,10 @@ def metric_card(records: Sequence[EpisodeRecord], names: Sequence[str]) -> Score
             values.append({key: float(number) for key, number in numbers.items() if number is not None})
             columns |= dict.fromkeys(numbers)
         groups.append((played[0], values))
-    rows = (
-        (
-            variant_of(first).title,
-            team_text(first.team.values()),
-            len(values),
-            *(mean_ci([episode[name] for episode in values if name in episode]) for name in columns),
-        )
-        for first, values in groups
-    )
+    rows = []
+    for first, values in groups:
+        means = (mean_ci([episode[name] for episode in values if name in episode]) for name in columns)
+        rows.append((variant_of(first).title, team_text(first.team.values()), len(values), *means))
     heads = (
         Column("Game"),
         Column("Team"),

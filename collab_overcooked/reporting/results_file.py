@@ -133,12 +133,12 @@ def read(file: Path) -> list[ResultRow]:
 
 
 def check(file: Path, sample: int, seed: int) -> Iterator[tuple[ResultRow, list[str]]]:
-    """Yield each row of a file with what is wrong with it.
+    """Yield each row of a file with its problems.
 
     Args:
         file: File of results; run folders are named from its folder.
         sample: Episodes of each row that are replayed; all if there are not more.
-        seed: Of the draw of these.
+        seed: Seed of the sample.
     """
     rng = np.random.default_rng(seed)
     for row in read(file):
@@ -174,4 +174,7 @@ def _numbers(measure: Measure | None) -> tuple[float, ...]:
 
 def _text(numbers: Sequence[float]) -> str:
     mean, low, high = numbers
-    return "none" if math.isnan(mean) else f"{mean:.6g}" + ("" if math.isnan(low) else f" ({low:.6g} to {high:.6g})")
+    if math.isnan(mean):
+        return "none"
+    interval = "" if math.isnan(low) else f" ({low:.6g} to {high:.6g})"
+    return f"{mean:.6g}{interval}"

@@ -62,7 +62,7 @@ def run_cards(played: Mapping[str, Sequence[EpisodeRecord]]) -> list[Scorecard]:
 
 
 def _parts(by_run: Mapping[str, Sequence[EpisodeRecord]]) -> dict[str, Sequence[EpisodeRecord]]:
-    """Split runs of several variants; all others keep their names, as the table of means tells options."""
+    """Split runs with several variants; other runs keep their names, as the table of means shows options."""
     parts: dict[str, Sequence[EpisodeRecord]] = {}
     for run, records in by_run.items():
         split = split_runs({run: records})

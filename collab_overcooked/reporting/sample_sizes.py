@@ -57,8 +57,8 @@ def sample_card(records: Sequence[EpisodeRecord], scoring: RecordScoring) -> Sco
     doubtful = tuple(row for row in rows if row[3] or row[5])
     if not doubtful:
         return None
-    what = "are left out; --cut-short counted counts them" if scoring.cut_short == "left-out" else "count as well"
-    notes = [f"Episodes that were cut short {what}."] if any(row[3] for row in doubtful) else []
+    treatment = "are left out; --cut-short counted counts them" if scoring.cut_short == "left-out" else "count as well"
+    notes = [f"Episodes that were cut short {treatment}."] if any(row[3] for row in doubtful) else []
     remark = "they are left out; --repetitions counted counts them."
     if scoring.repetitions == "counted":
         remark = "intervals over them are too narrow."

@@ -211,7 +211,8 @@ def factorial_table(measured: Mapping[str, Samples], levels: Mapping[str, Mappin
         except ValueError:
             continue
         rows += [
-            (name, " × ".join(one.term), one.f, f"{one.df:g}, {one.error_df:g}", one.p, one.effect) for one in tests
+            (name, " × ".join(test.term), test.f, f"{test.df:g}, {test.error_df:g}", test.p, test.effect)
+            for test in tests
         ]
     return ResultTable(_FACTORIAL, tuple(rows), "Factorial tests")
 

@@ -95,7 +95,7 @@ def play_batch(
     seeds: Sequence[int],
     make: MakePolicy | None = None,
 ) -> list[Decided | None]:
-    """Play an episode for each seed at once.
+    """Play one episode per seed, all in one batch.
 
     Args:
         env_id: Registered id.
@@ -105,8 +105,8 @@ def play_batch(
         make: Factory of policies; the registry of policies if None.
 
     Returns:
-        The decisions of each episode, those of ``play_episode``; None for episodes that have to be played one by one:
-        all where seats act one after the other or a policy may speak, and those in which an answer was refused.
+        The decisions of each episode, equal to those of ``play_episode``; None for episodes that must be played one by
+        one: all if seats act in turn or a policy may speak, and those in which an answer was refused.
     """
     game, make = cached_env(env_id, env_kwargs).game, make or make_known_policy
     team = make_team(specs, make)
@@ -131,7 +131,7 @@ def play_returns(
     seeds: Sequence[int],
     make: MakePolicy | None = None,
 ) -> list[float]:
-    """Return the return of an episode for each seed, those that ``play_batch`` leaves out played one by one."""
+    """Return the episode return for each seed; episodes that ``play_batch`` leaves out are played one by one."""
     played = play_batch(env_id, env_kwargs, specs, seeds, make)
     returns = []
     for seed, decided in zip(seeds, played, strict=True):

@@ -13,7 +13,7 @@ Entry = str | int
 
 
 class Plans:
-    """Queued actions of each seat, and whether each plan was announced to the others.
+    """Queued actions of each seat, and whether each plan was announced to the teammates.
 
     Args:
         n_agents: Number of seats.
@@ -39,7 +39,7 @@ class Plans:
     def visible_to(
         self, seat: int, text: Callable[[int, Entry], str]
     ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-        """Return the queue of a seat and, by seat, the announced plans of others: the action begun, and the rest."""
+        """Return a seat's queue and the announced plans of its teammates: the running action and the remaining ones."""
         texts = [tuple(text(other, entry) for entry in queue) for other, queue in enumerate(self.queues)]
         begun = [() if entry is None else (f"{text(k, entry)} (begun)",) for k, entry in enumerate(self.begun)]
         visible = map(max, self.announced, self.public)
@@ -82,7 +82,7 @@ class Conversation:
     def hold(
         self, seat: int, say: str, plan: str, last: bool = False
     ) -> Generator[int, Message | None, Message | None]:
-        """Let all seats answer in turn until the others are silent or the limit of messages is reached.
+        """Let all seats answer in turn until nobody replies or the limit of messages is reached.
 
         Args:
             seat: Seat that opens the conversation.

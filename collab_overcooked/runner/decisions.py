@@ -259,6 +259,7 @@ class Decisions:
         join = self.game.join_plan
         public = view.public_history
         observation, observer = snapshot.observations[seat], self.observers.get(seat)
+        earlier = tuple((other, snapshot.texts[other][action]) for other, action in self.chosen.items())
         return AgentView(
             seat=seat,
             timestep=snapshot.timestep,
@@ -273,9 +274,7 @@ class Decisions:
             error=refusal,
             attempt=attempt,
             refused=tuple(r for r in self.refused if view.public_refusals or r[0] == seat),
-            earlier=tuple((other, snapshot.texts[other][action]) for other, action in self.chosen.items())
-            if view.public_choices
-            else (),
+            earlier=earlier if view.public_choices else (),
             history=tuple(tuple(events) if public or k == seat else () for k, events in enumerate(self.history)),
             starts=tuple(tuple(starts) if public or k == seat else () for k, starts in enumerate(self.starts)),
             clocks=(*self.clocks, self.game.clock(snapshot.visible_state, 0, snapshot.timestep)),

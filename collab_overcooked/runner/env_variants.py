@@ -159,7 +159,7 @@ def canonical(value: Any) -> Any:
 
 
 def env_key(env_id: str, env_kwargs: Mapping[str, Any]) -> str:
-    """Return a text that is the same for environments that were made alike."""
+    """Return a key that is equal for environments with the same id and options."""
     return json.dumps([env_id, canonical(env_kwargs)], sort_keys=True)
 
 
@@ -204,7 +204,7 @@ def by_variant(
 
 
 def split_runs(played: Mapping[str, Sequence[EpisodeRecord]]) -> dict[str, list[EpisodeRecord]]:
-    """Split runs by variant; the name of a part is that of the run with its non-default options.
+    """Split runs by variant; a part is named by its run and non-default options.
 
     Answers to questions stay together: the items of one set are about several variants.
 
@@ -220,7 +220,7 @@ def split_runs(played: Mapping[str, Sequence[EpisodeRecord]]) -> dict[str, list[
 
 
 def run_variant(record: EpisodeRecord) -> Variant:
-    """Return the variant of a record by which runs are split; see ``split_runs``."""
+    """Return the variant by which ``split_runs`` assigns a record to a part."""
     return Variant(record.suite, {}) if record.suite else variant_of(record)
 
 

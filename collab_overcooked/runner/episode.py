@@ -39,21 +39,21 @@ from collab_overcooked.runner.teams import Team
 
 
 class EpisodeLogger(Protocol):
-    """Logger of further data for a game's metrics, besides actions, events and rewards. Each logs one episode."""
+    """Logger of one episode's data for a game's metrics, in addition to actions, events and rewards."""
 
     def begin(self, env: ParallelEnv) -> None:
         """Log the start of the episode."""
 
     def step(self, env: ParallelEnv) -> dict[str, Any]:
-        """Return further fields for the last step, as JSON values."""
+        """Return additional fields of the last step, as JSON values."""
         return {}
 
     def end(self) -> dict[str, Any]:
-        """Return further fields for the record."""
+        """Return additional fields of the record."""
 
 
 def make_logger(env_id: str) -> EpisodeLogger | None:
-    """Return a new logger for an episode of a game; None if its records need no further data."""
+    """Return a new logger for an episode of a game; None if its records need no additional data."""
     if not registry.find(env_id).suites:
         return None
     logger_class: type[EpisodeLogger] | None = registry.load_suite(env_id).logger_class

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from collab_overcooked import __version__, plugins, registry
+from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.envs.wrappers import split_options
 from collab_overcooked.game_spec import NO_TEACHER
@@ -55,11 +56,11 @@ class Match:
     limits: Limits = field(default_factory=Limits)
 
     def config(self) -> dict[str, Any]:
-        """Return what distinguishes it from other matches of a plan, save for seeds, fit for JSON."""
+        """Return the fields, without seeds, that distinguish the match in its plan, as JSON values."""
         return {name: value for name, value in asdict(self).items() if name not in ("seed", "limits")}
 
-    def load_game(self) -> Any:
-        """Return the compiled game, without an environment, which would compile the game's kernels."""
+    def load_game(self) -> FullGame[Any, Any]:
+        """Load the game without an environment, which would compile kernels."""
         return registry.load_game(self.env_id, **split_options(self.env_kwargs)[1])
 
     def speakers(self) -> list[str]:
@@ -136,13 +137,15 @@ class MatchPlan:
         return sum(match.episodes for match in self.matches)
 
     def config(self) -> dict[str, Any]:
-        """Return the configuration that must be equal to continue a run, as JSON values; includes files of settings.
+        """Return the configuration that must be unchanged when a run continues, as JSON values.
 
-        The number of repetitions is not part of it: a run can be extended.
+        Settings files are included by content. The number of repetitions is not part of it: a run can be extended.
         """
         config: dict[str, Any] = {"suite": self.suite, "version": __version__, "seed": self.seed}
         config |= {"options": dict(self.options), "limits": asdict(self.limits)}
-        config |= {"team": list(teams[0])} if len(teams := self.teams()) == 1 else {}
+        teams = self.teams()
+        if len(teams) == 1:
+            config["team"] = list(teams[0])
         config["matches"] = [template.config() for template in self.templates]
         specs = self.language_specs()
         if specs:
@@ -154,7 +157,7 @@ class MatchPlan:
         return config
 
     def plugins(self) -> dict[str, str]:
-        """Return version or digest of what takes part from outside the package, see ``plugins.identity``."""
+        """Return the versions or digests of plug-in games, policies and modules; see ``plugins.identity``."""
         return plugins_of(
             [template.env_id for template in self.templates], [spec for team in self.teams() for spec in team]
         )
@@ -180,7 +183,7 @@ def check_seeds(folder: str | Path, results: Mapping[Any, Any], plan: MatchPlan)
     Args:
         folder: Run folder, for the message.
         results: Records by key.
-        plan: What is played.
+        plan: Plan of the matches.
 
     Raises:
         ValueError: For a record with another seed than its match.
@@ -196,11 +199,12 @@ def check_seeds(folder: str | Path, results: Mapping[Any, Any], plan: MatchPlan)
 
 
 def plugins_of(env_ids: Iterable[str], specs: Iterable[str]) -> dict[str, str]:
-    """Return version or digest of the plug-ins among games and policies, and of what was imported."""
+    """Return the versions or digests of plug-in games and policies, and of imported modules."""
     known = [spec for spec in map(PolicySpec.parse, specs) if spec.is_known]
+    games = {(plugins.GAMES, registry.find(env_id).id) for env_id in env_ids}
+    policies = {(plugins.POLICIES, spec.record.name) for spec in known}
     return plugins.identity(
-        {(plugins.GAMES, registry.find(env_id).id) for env_id in env_ids}
-        | {(plugins.POLICIES, spec.record.name) for spec in known},
+        games | policies,
         [module for spec in known for module in spec.modules],
         [path for spec in known for path in spec.weight_files],
     )

@@ -188,11 +188,11 @@ class JsonlFormat(Generic[T]):
 def read_lines(
     path: Path, lines: JsonlFormat[T], key: Callable[[T], Hashable] | None = None, *, pack: bool = False
 ) -> list[tuple[T, bytes]]:
-    """Read a file of lines one by one; repeated lines count once.
+    """Yield the parsed lines of a file; repeated lines count once.
 
     Args:
         path: The file.
-        lines: What it holds.
+        lines: Format of its lines.
         key: Identifies what a line stands for; that of a run if None.
         pack: Whether values are packed, and lines kept.
 
@@ -200,7 +200,7 @@ def read_lines(
         Values, each with its compressed line, which is empty unless they are packed.
 
     Raises:
-        RecordError: For a file without lines, and for two lines that say different things of the same.
+        RecordError: The file has no lines, or two lines with the same key differ.
     """
     identity, numbers = key or lines.key, dict[Hashable, int]()
     values: dict[Hashable, tuple[T, bytes]] = {}
@@ -280,7 +280,7 @@ def record_class(suite: str) -> type[EpisodeRecord]:
 
 
 def check_record(record: EpisodeRecord) -> None:
-    """Check what the types of a record leave open: its options, and that its fields agree with each other.
+    """Check a record beyond its types: its options are valid and its fields agree with each other.
 
     Raises:
         ValueError: Naming the field, its value and what is allowed.
@@ -346,7 +346,7 @@ def _check_options(env_id: str, encoded: bytes) -> None:
 
 
 def derived_fields(record: EpisodeRecord) -> Mapping[str, Any]:
-    """Return the fields of a record that follow from its other fields; empty if a file of its game is missing."""
+    """Compute the fields of a record that follow from its other fields; empty if a file of its game is missing."""
     if record.suite or not registry.find(record.env_id).suites:
         return {}
     try:

@@ -36,17 +36,17 @@ class JobNeeds:
 
     @classmethod
     def union(cls, needs: Iterable[JobNeeds]) -> JobNeeds:
-        """Return what several jobs name together."""
-        every = list(needs)
-        return cls(
-            frozenset().union(*(one.env_ids for one in every)),
-            frozenset().union(*(one.specs for one in every)),
-            frozenset().union(*(one.classes for one in every)),
-        )
+        """Return the union of several needs."""
+        env_ids, specs, classes = set[str](), set[str](), set[type]()
+        for of_job in needs:
+            env_ids |= of_job.env_ids
+            specs |= of_job.specs
+            classes |= of_job.classes
+        return cls(frozenset(env_ids), frozenset(specs), frozenset(classes))
 
 
 def known_here_only(needs: JobNeeds) -> list[str]:
-    """Return what no other process can load of what jobs name, as texts such as ``"policy 'mine'"``."""
+    """Return games, policies and classes that no other process can load, as texts such as ``"policy 'mine'"``."""
     custom = {policy.name: policy for policy in custom_policies()}
     alone: list[str] = []
     for env_id in sorted(needs.env_ids):
@@ -66,11 +66,11 @@ def known_here_only(needs: JobNeeds) -> list[str]:
 
 
 def refuse_known_here_only(needs: JobNeeds, how: str = ELSEWHERE) -> None:
-    """Raise an error if jobs name what no other process can load.
+    """Raise an error if jobs name a game, policy or class that no other process can load.
 
     Args:
-        needs: What the jobs name.
-        how: What to do instead, for the message.
+        needs: Games, policies and classes that the jobs name.
+        how: Advice for the message.
 
     Raises:
         ValueError: Naming the games, policies and classes.
@@ -117,7 +117,7 @@ def pack_registrations() -> bytes:
 
 @lru_cache(maxsize=1)
 def adopt(packed: bytes) -> None:
-    """Register here what is registered in the process that called ``pack_registrations``.
+    """Register the games, policies and metrics that the process calling ``pack_registrations`` has registered.
 
     Raises:
         ValueError: If a plug-in, or the module of a game or policy, cannot be imported.

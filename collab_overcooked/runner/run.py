@@ -29,7 +29,7 @@ def only_writer(folder: Path, busy: str) -> Iterator[None]:
 
     Args:
         folder: Made if it does not exist, and removed again if nothing is written into it.
-        busy: What is said of the other process.
+        busy: Error message if another process holds the lock.
 
     Raises:
         BlockingIOError: If another process, or another thread of this one, writes to the folder.
@@ -96,7 +96,7 @@ def use_config(folder: Path, config: Mapping[str, Any]) -> None:
         write_atomic(path, json.dumps(config, indent=2).encode() + b"\n")
         return
     there = read_config(folder)
-    before, now = (str(one.get(VERSION, "")) for one in (there, config))
+    before, now = (str(values.get(VERSION, "")) for values in (there, config))
     if before != now:
         logger.warning(
             f"{folder}: begun with version {before} of the package, continued with {now}; each record names its own"
@@ -117,10 +117,10 @@ def use_config(folder: Path, config: Mapping[str, Any]) -> None:
 
 @contextmanager
 def resumable(folder: Path, kept: str) -> Iterator[None]:
-    """Add to an interrupt what the same command will do next, as a note of the exception.
+    """Add a note to an interrupt: whether the same command resumes the folder.
 
     Args:
-        folder: Where the interrupted code writes.
+        folder: Folder that the interrupted code writes.
         kept: Pattern of the files from which it resumes.
     """
     try:
@@ -160,11 +160,11 @@ class Run(Locked, Generic[T]):
 
     Args:
         path: The folder; created if missing. None to keep results in memory alone.
-        config: What is evaluated, fit for JSON; must be the same when it is resumed, save for ``version``.
-        lines: What its journal holds; records of episodes by default.
+        config: Configuration of the run as JSON values; must be unchanged on resume, except for ``version``.
+        lines: Format of the journal's lines; records of episodes by default.
 
     Attributes:
-        results: What was played so far, by key.
+        results: Results so far, by key.
 
     Raises:
         ValueError: For a folder with another evaluation in it.

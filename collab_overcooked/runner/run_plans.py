@@ -1,4 +1,4 @@
-"""Play matches on workers, those of plans into run folders that can be continued."""
+"""Play matches on workers; plans are played into run folders that can be resumed."""
 
 from __future__ import annotations
 
@@ -88,11 +88,11 @@ def _clock(policy: Policy, spec: str) -> DecisionClock:
 
 @dataclass(frozen=True)
 class Job:
-    """Matches of one team that a worker plays, at once where they can be and one after the other elsewhere.
+    """Matches of one team that a worker plays, in one batch if the game and policies support it.
 
     Attributes:
         matches: The matches; ``"returns"`` are of single episodes in one environment.
-        tag: What the matches stand for.
+        tag: Value that is returned with the results, to identify the job.
         keep: ``"records"``, ``"timed records"`` with the number and the seconds of each seat's decisions, or
             ``"returns"``.
     """
@@ -186,7 +186,7 @@ def run_plans(
     stop: Callable[[], None] | None = None,
     progress: Progress | None = None,
 ) -> list[list[Any]]:
-    """Play what is missing of some plans, and return all their records.
+    """Play the missing episodes of several plans and return all their records.
 
     Args:
         plans: Plans, and the run folder of each; None to keep records in memory alone.

@@ -133,7 +133,7 @@ def make_teaching(spec: str, make: Callable[[str], Policy] = make_known_policy) 
 
 
 def placebo_of(spec: str) -> str:
-    """Return the placebo of a teaching, ``"placebo_group"`` of ``"teacher_group"``; other specs stay as they are."""
+    """Return the placebo of a teaching spec, ``"placebo_group"`` for ``"teacher_group"``; other specs are unchanged."""
     return PLACEBO + spec.removeprefix(REAL) if spec.startswith(REAL) else spec
 
 
@@ -144,7 +144,7 @@ def kind_of_teacher(spec: str) -> str | None:
 
 
 def language_teacher(spec: str) -> str | None:
-    """Return the policy spec of a language model that teaches; None for other teachers."""
+    """Return the policy spec of a language-model teacher; None for other teachers."""
     return f"llm:{_parts(spec)[2]}" if kind_of_teacher(spec) == LANGUAGE else None
 
 
@@ -185,11 +185,11 @@ def play_series(
     """
     teaching, records = teaching or make_teaching(NO_TEACHER), list[EpisodeRecord]()
     feedback: Sequence[str] = ()
-    strangers = _Strangers(env, seed) if teaching.is_placebo else None
+    placebo_team = _PlaceboTeam(env, seed) if teaching.is_placebo else None
     for task, number in keys:
         if records:
-            strange = strangers.play(records[-1], score=score, **options) if strangers else None
-            feedback = teaching.look_back(env.game, records[-1], team.policies, strange)
+            placebo = placebo_team.play(records[-1], score=score, **options) if placebo_team else None
+            feedback = teaching.look_back(env.game, records[-1], team.policies, placebo)
             teacher: object = teaching.teacher
             if isinstance(teacher, ReportsUsage):
                 records[-1].accounts = records[-1].accounts | {"teacher": convert(teacher.account(), Usage)}
@@ -199,8 +199,8 @@ def play_series(
     return records
 
 
-class _Strangers:
-    """Another team, which plays the episodes of a series one after the other."""
+class _PlaceboTeam:
+    """A different team that plays the episodes of a series; its feedback serves as placebo."""
 
     def __init__(self, env: ParallelEnv, seed: int) -> None:
         self.env, self.seed, self.begun = ParallelEnv(env.game, max_cycles=env.max_cycles), seed, False

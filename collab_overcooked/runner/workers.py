@@ -44,7 +44,7 @@ class Runnable(Protocol):
 
     @property
     def needs(self) -> JobNeeds:
-        """Games and policies that it names; a process that does not know all of them is not asked to run it."""
+        """Games and policies that the job names; only processes that know all of them can run the job."""
 
     def run(self, make: MakePolicy | None = None) -> Records:
         """Return the records."""
@@ -97,7 +97,7 @@ def run_jobs(
     load, such as one registered in a notebook, run in this process, in threads if a number of workers is given.
 
     Args:
-        jobs: What to run.
+        jobs: Jobs to run.
         workers: Configuration of workers; with one worker all jobs run in this process, in their order.
         make: Factory of policies outside the registry or with shared resources. It cannot be passed to other processes,
             so workers are threads of this process in this case.
@@ -157,7 +157,7 @@ def _finished(futures: Iterable[Future[Records]]) -> Iterator[Any]:
 
 @contextmanager
 def deaths_reported(advice: Callable[[], str]) -> Iterator[None]:
-    """Raise OSError if a worker process ends before its job, with what to do about it."""
+    """Raise OSError with advice if a worker process ends before its job."""
     try:
         yield
     except BrokenProcessPool:
@@ -168,7 +168,7 @@ def deaths_reported(advice: Callable[[], str]) -> Iterator[None]:
 
 
 def _reason_to_stay(jobs: Sequence[Runnable], workers: Workers, make: MakePolicy | None) -> str:
-    """Return why no other process can run some jobs, empty if others can or if ``make`` says it already."""
+    """Return why jobs must stay in this process; empty if other processes can run them or ``make`` is given."""
     if make is not None and workers.address is not None:
         raise ValueError("workers: policies that share a connection run in threads of this process; pass a number")
     if make is not None:
@@ -178,7 +178,7 @@ def _reason_to_stay(jobs: Sequence[Runnable], workers: Workers, make: MakePolicy
         refuse_known_here_only(needs)
         return ""
     if multiprocessing.current_process().daemon:
-        return "a daemonic process cannot start others"
+        return "a daemonic process cannot start other processes"
     alone = known_here_only(needs)
     return f"only it knows {', '.join(alone)}" if alone else ""
 
@@ -203,7 +203,7 @@ class _Processes(ProcessPoolExecutor):
         self._registrations = pack_registrations()
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Run a function; a ``NotImportable`` for one that no other process can import."""
+        """Run a function in a process; raise ``NotImportable`` if no other process can import the function."""
         job = pack_call(function, *args, **kwargs)
         with caller_hidden():  # it may start a process
             return super().submit(call, self._registrations, job)

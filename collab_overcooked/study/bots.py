@@ -240,7 +240,7 @@ class Bot:
         return {"type": "act", "turn": message["turn"], "plan": plan, "say": say}
 
     def _criticise(self, message: str, legal: list[str]) -> str:
-        """Answer a plan as a critic, with a random score or rating; other messages get no answer."""
+        """Answer a plan as a critic with a random score or rating; messages of other kinds get no answer."""
         if message.endswith(RATE):
             return f"Rating {self._random.randint(1, 5)}."
         if not message.endswith(QUESTION):

@@ -1,4 +1,4 @@
-"""Columns of the tables of a study, and what its codebook says about them."""
+"""Columns of the tables of a study, with their entries in the codebook."""
 
 from __future__ import annotations
 

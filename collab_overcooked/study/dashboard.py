@@ -1,4 +1,4 @@
-"""The host's page of a study: participants, progress, limits, and what its buttons do. Starlette routes."""
+"""The host's page of a study: participants, progress, limits, and the actions of its buttons. Starlette routes."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Dashboard:
         return _response(json.dumps(facts), "application/json")
 
     async def act(self, request: Request) -> Response:
-        """End the participation of one person, delete what is stored of them, or raise a limit."""
+        """End the participation of one person, delete their data, or raise a limit."""
         body = await request.body()
         fields = {name: values[0] for name, values in parse_qs(body[:MAX_BYTES].decode("utf-8", "replace")).items()}
         what, journal = request.path_params["what"], self.host.journal
@@ -172,8 +172,8 @@ def _person(host: StudyHost, person: Participant, times: Mapping[int, float]) ->
 def step_name(study: Study, step: StudyStep) -> str:
     """Return the label of a step on the host's page."""
     page = study.blocks[step.block].page
-    what = page[0] if page is not None and step.kind == "page" else step.form or "game"
-    return f"{what} ({step.condition})" if step.condition else what
+    name = page[0] if page is not None and step.kind == "page" else step.form or "game"
+    return f"{name} ({step.condition})" if step.condition else name
 
 
 def _times(journal: Journal) -> dict[str, dict[int, float]]:

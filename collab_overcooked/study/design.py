@@ -74,7 +74,7 @@ class Condition:
 
     @property
     def people(self) -> int:
-        """Number of participants who play it together; in larger groups, each plays it for themselves."""
+        """Number of participants who play the condition together; in larger groups, each one plays alone."""
         return self.matches[0].team.count(PERSON) + self.voice
 
     def draw(self, seed: int, group: int) -> list[Match]:
@@ -227,7 +227,7 @@ class Study:
         return any(block.play for block in self.blocks)
 
     def labels_of(self, steps: Sequence[StudyStep]) -> dict[str, str]:
-        """Return the labels of a participant's conditions in questionnaires: by place where conditions share one."""
+        """Return the labels of a participant's conditions in questionnaires; equal labels are numbered."""
         names = list(dict.fromkeys(step.condition for step in steps if step.kind == "play"))
         labels = [self.conditions[name].label for name in names]
         return {

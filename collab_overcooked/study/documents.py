@@ -61,21 +61,22 @@ def study_facts(study: Study) -> dict[str, Any]:
         }
         for name, condition in study.conditions.items()
     }
+    blocks = [
+        {
+            "conditions": list(block.play),
+            "match": block.match,
+            "differ": differences([study.conditions[name] for name in block.play]),
+        }
+        for block in study.blocks
+        if len(block.play) > 1
+    ]
     return {
         "name": study.name,
         "participants": study.limit,
         "group": study.group,
         "steps": dict(kinds),
         "rows": rows,
-        "blocks": [
-            {
-                "conditions": list(block.play),
-                "match": block.match,
-                "differ": differences([study.conditions[name] for name in block.play]),
-            }
-            for block in study.blocks
-            if len(block.play) > 1
-        ],
+        "blocks": blocks,
         "evenly": all(groups % period == 0 for period in rows),
         "conditions": conditions,
         "language_models": {name: study.partners[name] for name in language_partners(study)},
@@ -84,7 +85,7 @@ def study_facts(study: Study) -> dict[str, Any]:
 
 
 def differences(conditions: Sequence[Condition]) -> dict[str, list[str]]:
-    """Return in what conditions differ and the value in each of them, by name of the option, seat or setting."""
+    """Return the options, seats and settings in which conditions differ, with the value in each condition."""
     values = [_values_of(condition) for condition in conditions]
     names = dict.fromkeys(name for value in values for name in value)
     by_name = {

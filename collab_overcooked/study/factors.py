@@ -125,7 +125,7 @@ def _filled(doc: Document, value: Any, levels: Mapping[str, Any], path: tuple[An
 
 
 def _marks_of(doc: Document, factor: str, level: str, cell: str) -> dict[tuple[Any, ...], Any]:
-    """Return the lines of what a level changes, by their paths in a cell."""
+    """Return the line marks of a level's changes, by their paths in a cell."""
     return {
         ("conditions", cell, *path[3:]): mark
         for path, mark in doc.marks.items()

@@ -46,14 +46,14 @@ class FormItem:
     media: Media | None = None  # Image or video above its field
 
     def read(self, entries: Sequence[str], texts: Mapping[str, str]) -> Any:
-        """Return an answer: an integer, a text, a list of texts, or None where it is left open.
+        """Parse an answer: an integer, a text, a list of texts, or None if the question is left open.
 
         Args:
-            entries: Values of the page's field.
+            entries: Submitted values of the field.
             texts: Error messages, see ``texts.PAGE_TEXTS``.
 
         Raises:
-            ValueError: The answer is missing or none of those that can be chosen.
+            ValueError: The answer is missing or not among the options.
         """
         values = [value.strip() for value in entries if value.strip()]
         if not values and not self.optional:
@@ -62,7 +62,9 @@ class FormItem:
             most = len(set(values)) if self.kind == "many" else 1
             if any(value not in self.options for value in values) or len(values) > most:
                 raise ValueError(texts["choose"])
-            return values if self.kind == "many" else values[0] if values else None
+            if self.kind == "many":
+                return values
+            return values[0] if values else None
         if not values:
             return None
         value = " ".join(values)
@@ -104,13 +106,13 @@ class FormItem:
         return "free text" if self.kind == "text" else "; ".join(named)
 
     def values(self) -> tuple[str, ...] | range:
-        """Return the possible answers to a question that others may depend on; empty for free text."""
+        """Return the possible answers to a question that later questions may depend on; empty for free text."""
         if self.kind in ("number", "slider"):
             return range(self.span[0], self.span[1] + 1)
         return self.options if self.kind in ("choice", "many") else tuple(map(str, range(1, self.points + 1)))
 
     def code(self, answer: object) -> int | None:
-        """Return an answer as a number: itself, or the place of the chosen option, from 1; None for other answers."""
+        """Return an answer as a number: the number itself, or the index of the chosen option from 1; otherwise None."""
         if self.kind == "choice" and answer in self.options:
             return self.options.index(answer) + 1
         return answer if isinstance(answer, int) else None
@@ -173,7 +175,7 @@ class Questionnaire:
 
 
 def holds(show_if: ShowIf, answers: Mapping[str, Any]) -> bool:
-    """Return whether answers, by ``FORM.QUESTION``, are those on which something is shown."""
+    """Return whether answers, by ``FORM.QUESTION``, satisfy the condition."""
     for name, values in show_if:
         answer = answers.get(name)
         if not any(str(entry) in values for entry in (answer if isinstance(answer, list) else [answer])):

@@ -111,7 +111,7 @@ class StudyHost:
         return True
 
     def end_waits(self) -> None:
-        """End all waits that are over, also of those whose pages have stopped polling, and who is late."""
+        """End all waits that are over, including participants whose pages stopped polling and late ones."""
         for participant in list(self.journal.people.values()):
             if self.is_late(participant):
                 self.stop(participant, "late")
@@ -130,7 +130,7 @@ class StudyHost:
             await asyncio.sleep(SWEEP_INTERVAL)
 
     async def take_requests(self) -> None:
-        """Do what commands ask for while the study runs."""
+        """Execute requests of commands while the study runs."""
         for request in take_requests(self.journal.path):
             try:
                 if "forget" in request:
@@ -141,7 +141,7 @@ class StudyHost:
                 logger.warning(str(error))
 
     async def forget(self, name: str) -> list[str]:
-        """End the participation of a person and delete what is stored, see ``Journal.forget``."""
+        """End the participation of a person and delete their data, see ``Journal.forget``."""
         names = self.journal.named(name)
         for person in [self.journal.people[entry] for entry in names]:
             session = self._sessions.get(person.id)
@@ -388,9 +388,10 @@ class StudyHost:
             self._pass(people)
         elif session.error is not None or lost:  # otherwise the server was stopped, and they can resume
             for participant in people:
-                self.end(
-                    participant, "failed" if session.error else "left" if participant.id in lost else "partner_left"
-                )
+                if session.error:
+                    self.end(participant, "failed")
+                else:
+                    self.end(participant, "left" if participant.id in lost else "partner_left")
 
     def _absent(self, session: Session) -> set[str]:
         def is_absent(player: Person) -> bool:

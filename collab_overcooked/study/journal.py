@@ -301,13 +301,13 @@ class Journal(Locked):
             self._write("opened", id=person.id, step=person.step)
 
     def passed(self, person: Participant, window: Mapping[str, Any] = MappingProxyType({})) -> None:
-        """Record that a participant completed the current page or condition; ``window`` is what its page reports."""
+        """Record that a participant completed the current page or condition; ``window`` is reported by the page."""
         self._write("passed", id=person.id, step=person.step, **window)
 
     def answered(
         self, person: Participant, answers: Mapping[str, Any], window: Mapping[str, Any] = MappingProxyType({})
     ) -> None:
-        """Store the answers to the participant's current questionnaire; ``window`` is what its page reports."""
+        """Store the answers to the participant's current questionnaire; ``window`` is reported by the page."""
         step = self.step_of(person)
         assert step is not None
         facts = {"form": step.form, "condition": step.condition, "place": step.place, "answers": answers, **window}
@@ -365,7 +365,7 @@ class Journal(Locked):
         return names
 
     def named(self, name: str) -> list[str]:
-        """Return the random ids of a participant, given that id or the panel's, which may belong to several visits.
+        """Return the random ids for a random id or a panel id; a panel id may belong to several visits.
 
         Raises:
             ValueError: The participant is unknown.
@@ -376,7 +376,7 @@ class Journal(Locked):
         return names
 
     def new_id(self, name: str) -> str:
-        """Return the id that replaces that of a forgotten participant; it cannot be told without the deleted secret."""
+        """Return the replacement id of a forgotten participant; it cannot be derived without the deleted secret."""
         secret = f"{name} {self.people[name].token}".encode()
         return f"x-{hashlib.sha256(secret).hexdigest()[: 2 * ID_BYTES]}"
 
@@ -391,7 +391,7 @@ class Journal(Locked):
         ]
 
     def steps_of(self, person: Participant) -> list[StudyStep]:
-        """Return the steps of a participant; those from the first game on are final once there is a group."""
+        """Return the steps of a participant; steps from the first game on are final once the group is formed."""
         key = person.id, person.row
         if key not in self._steps:
             self._steps[key] = self.study.steps(person.row, person.orders)

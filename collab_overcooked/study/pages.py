@@ -64,7 +64,7 @@ def consent_page(study: Study, kept: Mapping[str, str], complaint: str = "") -> 
 
 
 def consent_copy(study: Study) -> str:
-    """Return the consent text as a page to keep, which needs no other file."""
+    """Return the consent text as a self-contained page for participants to keep."""
     return _page("copy", study)
 
 

@@ -74,7 +74,7 @@ def stand_ins(study: Study) -> dict[str, str]:
 def study_app(
     journal: Journal, make: MakePolicy | None = None, names: Sequence[str] = LOOPBACK
 ) -> tuple[Any, Host, StudyHost]:
-    """Return the application of a study, the host of its games and that of its participants.
+    """Return the web application of a study, the host of its games and the host of its participants.
 
     Args:
         journal: Journal of the study.
@@ -189,7 +189,7 @@ def _export_problems(folder: Path) -> Iterator[str]:
 
 
 def _leaving_problems(journal: Journal, players: Sequence[Bot]) -> Iterator[str]:
-    """Yield what is wrong with the ends of bots that left."""
+    """Yield problems with the ends of bots that left."""
     ends = {"game": "left", "page": "left", "tab": ""}
     for bot in players:
         person = journal.by_token(bot.own_page.rpartition("/")[2])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -104,15 +104,15 @@ class StudyResults:
             if row["condition"] and isinstance(value, (int, float)):
                 name, condition = f"{row['form']}.{row['item']}", str(row["condition"])
                 samples.setdefault(name, {}).setdefault(condition, {})[PERSON_UNIT, row["id"]] = [float(value)]
-        order = list(self.journal.study.conditions)
-        return {
-            name: {
-                key: {unit: sum(many) / len(many) for unit, many in by_condition[key].items()}
-                for key in order
-                if key in by_condition
-            }
-            for name, by_condition in samples.items()
-        }
+
+        def unit_means(values: Mapping[tuple[Any, ...], Sequence[float]]) -> dict[tuple[Any, ...], float]:
+            return {unit: sum(many) / len(many) for unit, many in values.items()}
+
+        means = {}
+        for name, conditions in samples.items():
+            played = [key for key in self.journal.study.conditions if key in conditions]
+            means[name] = {key: unit_means(conditions[key]) for key in played}
+        return means
 
     def _group(self, record: EpisodeRecord) -> int | None:
         ids = [player.id for player in record.people.values()]
@@ -154,8 +154,8 @@ class StudyResults:
     def _levels(self, conditions: Sequence[str]) -> Row:
         """Return the level of each factor, None where it is not the same in all of the conditions."""
         known = self.journal.study.conditions
-        found = [known[name].levels for name in conditions if name in known]
-        levels = {factor: {one.get(factor) for one in found} for factor in self.journal.study.factors}
+        of_conditions = [known[name].levels for name in conditions if name in known]
+        levels = {factor: {chosen.get(factor) for chosen in of_conditions} for factor in self.journal.study.factors}
         return {factor: next(iter(values)) if len(values) == 1 else None for factor, values in levels.items()}
 
     def _bonus(self, name: str) -> float | None:
@@ -171,7 +171,7 @@ class StudyResults:
         return round(min(bonus.most, max(0.0, sum(played))), 2)
 
     def _round_bonus(self, record: EpisodeRecord) -> float | None:
-        """Return what a round adds to the bonus; None if the study pays none."""
+        """Return the bonus of a round; None if the study pays none."""
         bonus, metric = self.journal.study.bonus, score_metric(record)
         if bonus is None:
             return None
@@ -306,7 +306,7 @@ class StudyResults:
         """Return a row for each person in each episode, with columns of participants and of answers.
 
         Args:
-            answers: Rows of ``answers`` that are to have columns.
+            answers: Rows of ``answers`` that become columns.
         """
         people: dict[Cell, Row] = {
             row["id"]: {name: row[name] for name in OF_PARTICIPANTS} for row in self.participants() if row["id"]
@@ -383,7 +383,7 @@ def most_steps(study: Study) -> int:
 
 
 def columns_of(table: str, study: Study) -> list[str]:
-    """Return the columns of a table of a study; episodes have the metrics of their games as further columns."""
+    """Return the columns of a table of a study; episodes also have the metrics of their games."""
     columns = list(COLUMNS_OF[table])
     place = next((columns.index(name) + 1 for name in ("conditions", "condition") if name in columns), None)
     columns[place:place] = study.factors if place is not None else ()
@@ -498,7 +498,7 @@ def _exported_records(
 
 
 def _numbered(records: Sequence[EpisodeRecord]) -> Iterator[EpisodeRecord]:
-    """Yield records that may be of the same episode, played by other people, under numbers of their own."""
+    """Yield records with distinct episode numbers, as groups of people may have played the same episode."""
     taken = set[tuple[str, int]]()
     for record in records:
         number = int(record.episode)

@@ -166,7 +166,7 @@ class StudyPages:
         return self._refuse(request, refusal, kept, 403) if refusal else None
 
     def _refuse(self, request: Request, how: str, kept: Mapping[str, str], status: int) -> Response:
-        """Show the last page of a person who cannot take part, and count it."""
+        """Show the last page to a person who cannot take part, and count the refusal."""
         if self._refused.allow(request):  # else a stranger could fill the disk
             self.journal.refuse(how)
         return _page(pages.end_page(self.study, self.study.ends[how], kept), status)
@@ -294,7 +294,7 @@ class StudyPages:
         return _redirect(f"/study/{person.token}")
 
     async def delete(self, request: Request) -> Response:
-        """Ask whether a participant who is through wants all answers deleted; a form that says so deletes them."""
+        """Ask a participant who has finished whether all answers shall be deleted; delete them if the form confirms."""
         person = self._person(request)
         if person is None:
             return self._message(self.study.texts["unknown"], 404)

@@ -1,4 +1,4 @@
-"""Conformance check that kernels compile, with what an author can do where they do not."""
+"""Conformance check that kernels compile, with advice for authors if they do not."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ADVICE = {
     r"function setitem": "write numbers by index, state.room[b, Room.SERVED] = 1; copy arrays by a loop",
     r"cannot be stored|Use of unsupported|opcode": "leave out try, with, comprehensions, lambdas and f-strings",
 }
-"""What to do, by what numba says."""
+"""Remedies by parts of numba's error messages."""
 OTHERWISE = "kernels handle numbers, tuples of arrays, arrays by index, loops, and functions decorated with @kernel"
 
 
@@ -48,7 +48,7 @@ def check_kernels(subject: Subject) -> str:
 
 
 def explain(error: Exception) -> str:
-    """Return where and why a kernel does not compile and what to do; empty for errors that compilers do not raise."""
+    """Return location, cause and remedy of a compilation error; empty for errors of other kinds."""
     text = _COLOURS.sub("", str(error))
     if not type(error).__module__.startswith("numba.") and "No definition for lowering" not in text:
         return ""
@@ -63,7 +63,7 @@ def explain(error: Exception) -> str:
         file, lines = Path(path).name, _lines_of_kernel(path, int(line))
     else:
         return f"a kernel does not compile: {problem}; {advice}"
-    kernel = next((re.findall(r"def (\w+)", one)[0] for one in lines if "def " in one), "a kernel")
+    kernel = next((re.findall(r"def (\w+)", line)[0] for line in lines if "def " in line), "a kernel")
     return f"{kernel} does not compile, {file}:{line}, `{lines[-1].strip()}`: {problem}; {advice}"
 
 

@@ -1,4 +1,4 @@
-"""Conformance checks of scenes and of what seats may not know: it changes nothing of what they get."""
+"""Conformance checks of scenes and of hidden information: hidden parts of a state must not affect a seat's inputs."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def place_of(game: CompiledGame, name: str, index: np.ndarray) -> str:
 
 
 def expect_same_arrays(game: CompiledGame, first: Any, second: Any, complaint: str, but: tuple[str, ...] = ()) -> None:
-    """Fail with the first entry in which two states differ, save for some arrays.
+    """Fail with the first difference between two states, except in some arrays.
 
     Raises:
         AssertionError: The states differ.
@@ -113,7 +113,7 @@ def _expect_end(game: CompiledGame, state: State, out: Out, rng: np.random.Gener
 
 
 def check_knowledge(subject: Subject) -> str:
-    """Check that what is hidden from a seat changes nothing that it gets, and that searches believe something of it."""
+    """Check that hidden state does not affect a seat's inputs, and that searches sample a belief of hidden state."""
     game, subject_game, count, pairs = need_scenes(subject), subject.need_game(), 0, 0
     rng = np.random.default_rng(subject.seed)
     for state, where in visited_states(subject, game, 1):
@@ -140,7 +140,7 @@ def check_knowledge(subject: Subject) -> str:
 
 
 def _leaves_something_out(game: CompiledGame, scene: dict[str, Any], seat: int) -> bool:
-    """Return whether a scene of the seat lacks more than draws of the future and what is ``kept``."""
+    """Return whether a seat's scene lacks parts other than the random state and ``kept`` ones."""
     kept_keys = _kept_keys(game)
     return game.seat_scene(scene, seat) != {key: value for key, value in scene.items() if key not in kept_keys}
 
@@ -153,7 +153,7 @@ def _kept_keys(game: CompiledGame) -> list[str]:
 def _expect_same_branches(
     subject_game: Any, game: CompiledGame, state: State, seat: int, rng: np.random.Generator, where: str
 ) -> int:
-    """Play copies of a state on, in which the seat does the same, and compare those that look the same to it.
+    """Play copies of a state on with equal actions of the seat, and compare copies that look equal to the seat.
 
     Who may know what often changes in play, and no declaration says so; the scene that a game shows a seat does.
     """
@@ -209,7 +209,7 @@ def _expect_belief(game: CompiledGame, scene: dict[str, Any], state: State, seat
 
 
 def _alternatives(game: CompiledGame, scene: dict[str, Any], seat: int, rng: np.random.Generator) -> Iterator[Any]:
-    """Yield states that differ in what a seat may not know, whose parts are drawn by their forms."""
+    """Yield states that differ in parts hidden from a seat, drawn by the parts' parsers."""
     parts, hidden = group(game.scene_parts()), game.hidden_keys(seat)
     yield from _redrawn(game, rng, REDRAWN if hidden else 1, lambda: believed(parts, scene, seat, rng, "scene", True))
     for key in hidden:  # what is drawn together may never fit together
@@ -225,7 +225,7 @@ def _with_one_redrawn(
 def _redrawn(
     game: CompiledGame, rng: np.random.Generator, count: int, draw: Callable[[], dict[str, Any]]
 ) -> Iterator[Any]:
-    """Yield up to ``count`` states of drawn scenes that the game accepts, with other draws of the future."""
+    """Yield up to ``count`` states of drawn scenes that the game accepts, with new random seeds."""
     for _ in range(TRIES):
         scene = draw()
         if "chance" in scene:
@@ -233,7 +233,7 @@ def _redrawn(
         try:
             state = game.state_of(scene)
         except ValueError:
-            continue  # what is drawn part by part need not fit together
+            continue  # parts that are drawn one by one need not fit together
         yield state
         count -= 1
         if not count:
@@ -241,7 +241,7 @@ def _redrawn(
 
 
 def _given(game: Any, state: State, seat: int) -> dict[str, Any]:
-    """Return all that a seat gets of a state, by what it is, and what its searches start from."""
+    """Return a seat's inputs in a state by name, including the states from which its searches start."""
     _, out = game.alloc(1)
     game.observe(state, out)
     seen, simulator = game.seen(state, 0, seat), Simulator(game, state, seat)

@@ -113,7 +113,10 @@ def _behaves(
         actions = {}
         for other in env.agents:
             legal = np.flatnonzero(masks[other])
-            pick = action if other == agent else legal[0] if attempt == 0 else rng.choice(legal)
+            if other == agent:
+                pick = action
+            else:
+                pick = legal[0] if attempt == 0 else rng.choice(legal)
             actions[other] = int(pick) + int(env.action_space(other).start)
         infos = env.step(actions)[4]
         if subject.is_rejected is not None:

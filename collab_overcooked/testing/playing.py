@@ -18,7 +18,7 @@ MAX_STEPS = 1000  # steps after which an episode counts as endless
 
 
 def has_snapshots(env: Any) -> bool:
-    """Return whether an environment has snapshots, see ``ParallelEnv``; those of other packages may have none."""
+    """Return whether an environment has snapshots, as ``ParallelEnv`` has."""
     return hasattr(env, "clone_state") and hasattr(env, "restore_state")
 
 

@@ -32,7 +32,7 @@ STARTED = ("observations", "masks", "rewards", "terminated", "truncated")  # of 
 
 
 def check_resets(subject: Subject) -> str:
-    """Check that a reset returns what a new environment with the seed does, whatever was played before."""
+    """Check that a reset returns the same as in a new environment with the seed, whatever was played before."""
     if subject.game is not None:  # arrays of batches say most about what is left
         _expect_new_batches(subject, subject.game)
         _expect_observed_resets(subject, subject.game)
@@ -64,7 +64,7 @@ def _expect_new_starts(subject: Subject) -> None:
 
 
 def _play(env: Any, rng: np.random.Generator, seed: int | None, steps: int | None) -> str:
-    """Play an episode of some steps, or a whole one, and return a text of what was played."""
+    """Play an episode, or its first steps, and return a description for messages."""
     for step, _ in enumerate(episode(env, rng, seed)):
         if step == steps:
             break
@@ -156,7 +156,7 @@ def _expect_new_batches(subject: Subject, game: Any) -> None:
 
 
 def _expect_observed_resets(subject: Subject, game: Any) -> None:
-    """Reset some environments of a batch without a seed, after whole episodes and in the middle of others."""
+    """Reset some environments of a batch without a seed, some after whole episodes and some during an episode."""
     for limit in (4, None):
         batch, rng = BatchEnv(game, 6, max_cycles=limit), np.random.default_rng(subject.seed)
         batch.reset(subject.seed)

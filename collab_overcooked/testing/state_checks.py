@@ -1,4 +1,4 @@
-"""Conformance checks of a compiled game's state: what the global state holds, what events say and pay."""
+"""Conformance checks of a compiled game's state: global state, events and their rewards."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def check_events(subject: Subject) -> str:
 
 
 def check_pay(subject: Subject) -> str:
-    """Check that rewards are what the game declares for events: to whom, with which sign, how much."""
+    """Check that rewards agree with the pay that the game declares for events: seat, sign and amount."""
     game = plain(subject.need_game())
     if not isinstance(game, CompiledGame):
         raise Skip("the game has no kernels")
@@ -110,7 +110,7 @@ def check_pay(subject: Subject) -> str:
 
 
 def _expect_refusals_agree(game: CompiledGame, players: BatchEnv, rng: np.random.Generator, where: str) -> int:
-    """Try refused actions of a seat in the same state: after those that change nothing, observations are the same."""
+    """Try refused actions of a seat in one state: all actions without effect must lead to equal observations."""
     count = 0
     for i in range(len(players.out.masks)):
         snapshot = players.clone(i)

@@ -59,7 +59,7 @@ def test_nothing_that_is_read_or_written_holds_the_key(key, spell, monkeypatch, 
         ]
     )
     with serving(list(script)) as server:
-        endpoint = ChatTransport(server.url, patience=RetryPolicy(first_wait=0.01), sleep=lambda seconds: None)
+        endpoint = ChatTransport(server.url, retry_policy=RetryPolicy(first_wait=0.01), sleep=lambda seconds: None)
         client = Client(endpoint.complete, store=Store(tmp_path / "store.jsonl"))
         reply = client.complete(Request("m", (ChatMessage("user", "hello"),)))
         with pytest.raises(EndpointError) as refused:

@@ -119,7 +119,7 @@ def test_policies_that_could_not_be_read_are_not_written(tmp_path, value):
     path = tmp_path / "policy.npz"
     with pytest.raises(ValueError, match="weight_0 holds numbers that are not finite"):
         PolicyFile(replace(file.network, layers=layers), file.meta).save(path)
-    with pytest.raises(ValueError, match=r"policy\.npz: is no policy file: .*NaN"):
+    with pytest.raises(ValueError, match=r"policy\.npz: is not a policy file: .*NaN"):
         PolicyFile(file.network, {**file.meta, "score": {"mean": value * np.nan}}).save(path)
     assert not path.exists()
 

@@ -272,9 +272,9 @@ def test_other_layouts_and_games_are_refused(tmp_path):
 def test_files_that_are_no_tables_are_refused(tmp_path):
     for name, text, problem in (
         ("absent.csv", None, "cannot be read"),
-        ("object.json", "{}", "is no table of games: it is not a list of rows"),
+        ("object.json", "{}", "is not a table of games: it is not a list of rows"),
         ("numbers.jsonl", "1\n2\n", "it is not a list of rows"),
-        ("torn.jsonl", '{"trial_id"', "is no table of games: is truncated"),
+        ("torn.jsonl", '{"trial_id"', "is not a table of games: is truncated"),
         ("other.csv", "trail_id,layout_name,state,joint_action\n1,a,b,c\n", "has no column trial_id"),
         ("text.parquet", "text", "text.parquet: "),
     ):

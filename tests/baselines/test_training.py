@@ -160,7 +160,7 @@ def test_resuming_with_other_settings_is_refused(tmp_path):
 
 def test_a_damaged_checkpoint_is_refused(tmp_path):
     (tmp_path / "checkpoint.pt").write_bytes(b"cos\nsystem\n(S'true'\ntR.")
-    with pytest.raises(ValueError, match="is no checkpoint"):
+    with pytest.raises(ValueError, match="is not a checkpoint of this kind of training"):
         quiet(COOKING, tmp_path)
 
 

@@ -39,7 +39,7 @@ def test_what_is_no_regular_file_is_refused_without_being_opened(tmp_path: Path,
         (tmp_path / "link").symlink_to(path)
         path = tmp_path / "link"
     for read in (read_bytes, read_text, file_digest):
-        with pytest.raises(ValueError, match=rf"{path}: cannot be read: is (no regular file|a folder)"):
+        with pytest.raises(ValueError, match=rf"{path}: cannot be read: is (not a regular file|a folder)"):
             read(path)
 
 

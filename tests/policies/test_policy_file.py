@@ -90,7 +90,7 @@ def test_every_field_has_its_kind(write, field, value):
 
 @pytest.mark.parametrize("text", ["5", "[]", "{", "[" * 100_000, '{"steps": NaN}', '{"format": "x"}'])
 def test_descriptions_that_are_none_are_refused(write, text):
-    with pytest.raises(ValueError, match="is no policy file"):
+    with pytest.raises(ValueError, match="is not a policy file"):
         read_policy(write(meta=np.array(text)))
 
 

@@ -116,11 +116,11 @@ def test_names_and_files_that_are_none(tmp_path):
     with pytest.raises(ValueError, match="cannot be read"):
         read_policy(tmp_path / "none.npz")
     (tmp_path / "a.npz").write_bytes(b"no zip at all")
-    with pytest.raises(ValueError, match="is no policy file"):
+    with pytest.raises(ValueError, match="is not a policy file"):
         read_policy(tmp_path / "a.npz")
     with (tmp_path / "a.npz").open("wb") as file:
         np.save(file, np.zeros(3))
-    with pytest.raises(ValueError, match="is no policy file"):
+    with pytest.raises(ValueError, match="is not a policy file"):
         read_policy(tmp_path / "a.npz")
     np.savez(tmp_path / "a.npz", meta=np.array(json.dumps({"format": "other/1"})))
     with pytest.raises(ValueError, match=r"format must be .* not 'other/1'"):
@@ -133,7 +133,7 @@ def test_a_file_with_a_pickle_in_it_is_refused(tmp_path):
             return (open, (str(tmp_path / "made"), "w"))
 
     np.savez(tmp_path / "a.npz", meta=np.array([Evil()], dtype=object))
-    with pytest.raises(ValueError, match="is no policy file"):
+    with pytest.raises(ValueError, match="is not a policy file"):
         read_policy(tmp_path / "a.npz")
     assert not (tmp_path / "made").exists()
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import structs, to_builtins
 
@@ -33,6 +33,9 @@ from collab_overcooked.runner.match import MatchPlan
 from collab_overcooked.runner.records import RECORDS, about, read_packed
 from collab_overcooked.runner.teams import team_text
 
+if TYPE_CHECKING:
+    import pandas
+
 _POLICY, _KIND, _EPISODES = Column("Policy"), Column("kind"), Column("episodes", "number")
 LEARNED = "RL"  # kind of trained policies
 GREEDY = "greedy"  # what language models are compared with
@@ -43,23 +46,36 @@ _MILLISECONDS = Column("ms a decision", "number", digits=None)
 class LeaderboardLine:
     """Row of a leaderboard: a policy in all seats."""
 
-    policy: str  # Its text
-    kind: str  # What kind of policy it is
-    scores: Mapping[str, Estimate | None]  # By setting; those that it did not play are missing
-    summary: Summary  # Means over all its episodes
-    records: Sequence[EpisodeRecord]  # Its episodes
+    policy: str  # Spec
+    kind: str  # Kind of the policy
+    scores: Mapping[str, Estimate | None]  # By setting; settings that were not played are missing
+    summary: Summary  # Means over all episodes
+    records: Sequence[EpisodeRecord]  # Episodes of the policy
 
     @property
     def decisions(self) -> tuple[int, float]:
-        """Number of decisions, and the seconds that they took."""
+        """Number of decisions and their total time in seconds."""
         decisions = [times for record in self.records for times in record.decisions.values()]
         return sum(count for count, _ in decisions), sum(seconds for _, seconds in decisions)
 
     @property
     def milliseconds(self) -> float | None:
-        """Time of a decision; None if there was none."""
+        """Mean time of a decision; None if there was none."""
         count, seconds = self.decisions
         return 1000.0 * seconds / count if count else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the line as JSON values."""
+        process = {column.name: estimate_json(estimate) for column, estimate in self.summary.process.items()}
+        return {
+            "policy": self.policy,
+            "kind": self.kind,
+            "scores": _scores_json(self.scores),
+            "process": process,
+            "episodes": len(self.records),
+            "decisions": self.decisions[0],
+            "milliseconds": self.milliseconds,
+        }
 
 
 @dataclass(frozen=True)
@@ -67,14 +83,14 @@ class Leaderboard:
     """The comparison in one game."""
 
     game: str  # Name of the suite
-    title: str  # Of the game, with all options that are not as by default
-    benchmark: Benchmark  # What was played
+    title: str  # Game with all options that differ from their defaults
+    benchmark: Benchmark  # Settings and number of episodes
     lines: tuple[LeaderboardLine, ...]  # Policies
     references: tuple[Reference, ...]  # Published numbers
-    matrix: CrossPlay | None  # The cross-play; None if there was none
-    pairs: tuple[EpisodeRecord, ...]  # Its episodes of policies that differ
-    skipped: tuple[Skipped, ...]  # Who did not play what, and why
-    remarks: tuple[str, ...]  # Sentences that belong below
+    matrix: CrossPlay | None  # Cross-play; None if there was none
+    pairs: tuple[EpisodeRecord, ...]  # Episodes of cross-play with different policies
+    skipped: tuple[Skipped, ...]  # Settings that a policy did not play, with the reason
+    remarks: tuple[str, ...]  # Sentences below the tables
     known_floors: Mapping[str, float] = field(default_factory=dict)  # Measured floors by setting, see ``floors``
     yardsticks: Mapping[str, float] = field(default_factory=dict)  # Measured scores of ``greedy`` by setting
 
@@ -91,8 +107,8 @@ class Leaderboard:
         everybody: list[LeaderboardLine | Reference] = [*(self.lines if lines is None else lines), *self.references]
         lower = self.benchmark.lower_is_better
         best: dict[str, float] = {}
-        for one in everybody:
-            for setting, value in _values(one).items():
+        for entry in everybody:
+            for setting, value in _values(entry).items():
                 best[setting] = (min if lower else max)(best.get(setting, value), value)
         best |= self.yardsticks
 
@@ -111,7 +127,7 @@ class Leaderboard:
         return sorted(everybody, key=share, reverse=True)
 
     def specialists(self) -> dict[str, list[LeaderboardLine]]:
-        """Return the trained policies of one method that each play a part of the settings, by the name of their row."""
+        """Return, by row name, trained policies of one method that each play different settings."""
         axes = {setting.name: next(iter(setting.axes), "setting") for setting in self.benchmark.settings}
         methods: dict[str, list[LeaderboardLine]] = {}
         for line in self.lines:
@@ -139,10 +155,10 @@ class Leaderboard:
         return [merged[0] if len(merged) == 1 else self._merge(name, merged) for name, merged in by_name.items()]
 
     def _best(self, blind: Sequence[LeaderboardLine]) -> list[LeaderboardLine]:
-        """Return the best of several blind rules as a line that says so."""
+        """Merge several blind rules into one line: the best rule, under a name that says so."""
         if len(blind) < 2:
             return list(blind)
-        best = next(one for one in self.ordered(blind) if isinstance(one, LeaderboardLine))
+        best = next(line for line in self.ordered(blind) if isinstance(line, LeaderboardLine))
         return [replace(best, policy=f"best blind rule of {len(blind)}: {best.policy}")]
 
     def _merge(self, name: str, lines: Sequence[LeaderboardLine]) -> LeaderboardLine:
@@ -156,7 +172,7 @@ class Leaderboard:
 
     def merged_by_rank(self) -> list[LeaderboardLine]:
         """Return the policies of the tables without published ones, the best first."""
-        return [one for one in self.ordered(self.merged()) if isinstance(one, LeaderboardLine)]
+        return [line for line in self.ordered(self.merged()) if isinstance(line, LeaderboardLine)]
 
     def ranking(self) -> ResultTable:
         """Return the scores by setting."""
@@ -175,7 +191,7 @@ class Leaderboard:
         return ResultTable(columns, tuple(rows), self.benchmark.measure, marks)
 
     def floors(self) -> dict[str, float]:
-        """Return by setting what the best rule without understanding scores, here or where it was measured before."""
+        """Return the score of the best blind rule in each setting, measured in this comparison or stored."""
         best = max if not self.benchmark.lower_is_better else min
         blind = [_values(line) for line in self.lines if is_blind(line.policy)] + [dict(self.known_floors)]
         names = [setting.name for setting in self.benchmark.settings]
@@ -200,7 +216,7 @@ class Leaderboard:
         return ResultTable(columns, tuple(rows), f"Above the {BEST}, whose score is the first line")
 
     def process(self) -> ResultTable:
-        """Return what else was measured, over all settings that a policy played."""
+        """Return the process metrics of each policy, over all settings that it played."""
         lines = self.merged_by_rank()
         heads = list(dict.fromkeys(column for line in lines for column in line.summary.process))
         rows = tuple((line.policy, *map(line.summary.process.get, heads)) for line in lines)
@@ -209,7 +225,7 @@ class Leaderboard:
         return ResultTable(columns, rows, "How the scores came about", marks)
 
     def absent(self) -> ResultTable | None:
-        """Return who did not play what; None if everybody played everything."""
+        """Return the settings that a policy did not play, with the reason; None if there are none."""
         grouped: dict[tuple[str, str], list[str]] = {}
         covered = {
             (line.policy, name) for lines in self.specialists().values() for line in lines for name in _names(lines)
@@ -234,8 +250,8 @@ class Leaderboard:
         )
 
     def differences(self) -> ResultTable | None:
-        """Return how much more the best policy reached on episodes that others played, too; None if there are none."""
-        lines = {one.policy: one.records for one in self.ordered(self.merged()) if isinstance(one, LeaderboardLine)}
+        """Return paired differences between the best policy and each other one on shared episodes; None without any."""
+        lines = {line.policy: line.records for line in self.ordered(self.merged()) if isinstance(line, LeaderboardLine)}
         return difference_table(lines) if len(lines) > 1 else None
 
     def tables(self) -> list[ResultTable]:
@@ -267,34 +283,16 @@ class Leaderboard:
         return f"{best}, or of the stored score of `greedy` where it is above 0" if any(fixed) else best
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything, fit for JSON."""
+        """Return the leaderboard as JSON values."""
         return {
             "game": self.game,
             "title": self.title,
             "measure": self.benchmark.measure,
-            "policies": [
-                {
-                    "policy": one.policy,
-                    "kind": one.kind,
-                    "scores": {setting: estimate_json(score) for setting, score in one.scores.items()},
-                    "process": {
-                        column.name: estimate_json(estimate) for column, estimate in one.summary.process.items()
-                    },
-                    "episodes": len(one.records),
-                    "decisions": one.decisions[0],
-                    "milliseconds": one.milliseconds,
-                }
-                for one in self.ordered()
-                if isinstance(one, LeaderboardLine)
-            ],
+            "policies": [line.to_dict() for line in self.ordered() if isinstance(line, LeaderboardLine)],
             "floors": self.floors(),
             "published": [
-                {
-                    "policy": one.name,
-                    "kind": one.kind,
-                    "scores": {setting: estimate_json(score) for setting, score in one.scores.items()},
-                }
-                for one in self.references
+                {"policy": reference.name, "kind": reference.kind, "scores": _scores_json(reference.scores)}
+                for reference in self.references
             ],
             "crossplay": None if self.matrix is None else self.matrix.as_dict(),
             "absent": to_builtins(self.skipped),
@@ -303,18 +301,18 @@ class Leaderboard:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All leaderboards, and what deciding took."""
+    """Leaderboards of all games, with decision times and costs."""
 
-    plan: ComparisonPlan  # What was played
+    plan: ComparisonPlan  # Plan of the comparison
     leaderboards: tuple[Leaderboard, ...]  # By game
-    costs: Scorecard | None  # What language models took; None if none played
+    costs: Scorecard | None  # Costs of language models; None if none played
     missing: int  # Entries without records
 
     def __repr__(self) -> str:
         return f"<Comparison: {', '.join(self.plan.policies)} on {', '.join(self.plan.games)}>"
 
     def verdict(self) -> str:
-        """Say in a sentence who leads, alone or with others, and where language models stand beside ``greedy``."""
+        """Return a sentence with the leading policies and the rank of language models relative to ``greedy``."""
         ranks = [lines for board in self.leaderboards if (lines := board.merged_by_rank())]
         if not ranks:
             return "No policy has played."
@@ -334,7 +332,7 @@ class Comparison:
             texts += [] if above else [f"no language model is above {GREEDY}"]
         return f"{'; '.join(texts)}."
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pandas.DataFrame:
         """Return the rankings of all games as one pandas DataFrame, with the game in the column ``game``."""
         tables = []
         for board in self.leaderboards:
@@ -358,7 +356,7 @@ class Comparison:
         return ResultTable((_POLICY, _KIND, *games), tuple(rows), "Milliseconds a decision", marks)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything, fit for JSON."""
+        """Return the comparison as JSON values."""
         values = to_builtins(self.plan)
         config = {
             name: values[name] for name in ("version", "budget", "episodes", "seed", "games", "policies", "limits")
@@ -368,6 +366,10 @@ class Comparison:
             "games": [board.to_dict() for board in self.leaderboards],
             "costs": self.costs and self.costs.to_dict(),
         }
+
+
+def _scores_json(scores: Mapping[str, Estimate | None]) -> dict[str, Any]:
+    return {setting: estimate_json(score) for setting, score in scores.items()}
 
 
 def _names(lines: Iterable[LeaderboardLine]) -> set[str]:
@@ -382,7 +384,7 @@ def read_comparison(plan: ComparisonPlan, out: Path, people: Sequence[EpisodeRec
     """Make a comparison from the records below its folder; entries without records are left out.
 
     Args:
-        plan: What is compared.
+        plan: Plan of the comparison.
         out: Its folder.
         people: Games of people; those of tasks that are compared make lines of their own.
 
@@ -422,7 +424,7 @@ def read_comparison(plan: ComparisonPlan, out: Path, people: Sequence[EpisodeRec
 
 
 def records_of_policies(out: Path) -> dict[str, list[EpisodeRecord]]:
-    """Return the records of a comparison's leaderboards by policy, without those of its cross-play."""
+    """Return the leaderboard records of a comparison by policy, without cross-play records."""
     plan, records = read_plan(out), dict[str, list[EpisodeRecord]]()
     for entry in plan.entries:
         if not entry.paired and _begun(out / entry.folder / RECORDS):

@@ -57,7 +57,7 @@ def show(console: Console, comparison: Comparison) -> None:
 
 
 def json_text(comparison: Comparison) -> str:
-    """Return everything as JSON."""
+    """Return the comparison as JSON."""
     return json.dumps(comparison.to_dict(), indent=1) + "\n"
 
 
@@ -77,15 +77,16 @@ def markdown(comparison: Comparison) -> str:
 
 
 def page(comparison: Comparison, out: Path | None = None) -> str:
-    """Return the page.
+    """Return the HTML page of a comparison.
 
     Args:
-        comparison: What it shows.
-        out: Its folder, where exchanges with language models are; None if there is none.
+        comparison: Comparison to show.
+        out: Folder of the comparison, with the exchanges with language models; None if there is none.
     """
     embedded = [_named(data) for data in report.replays(_episodes(comparison), REPLAYS, STEPS)]
     boards = comparison.leaderboards
-    total = sum(len(line.records) for board in boards for line in board.lines) + sum(len(one.pairs) for one in boards)
+    total = sum(len(line.records) for board in boards for line in board.lines)
+    total += sum(len(board.pairs) for board in boards)
     notes = (
         f"{len(embedded)} of {total} episodes: the best policy of each game first, then conversations and mixed teams; "
         f"at most {STEPS} steps of each."
@@ -117,7 +118,7 @@ def ranking_charts(board: Leaderboard) -> list[Markup]:
     """Return a chart of each setting in which policies differ and have intervals."""
     charts: list[Markup] = []
     for setting in board.benchmark.settings:
-        scores = {one.policy: one.scores.get(setting.name) for one in board.merged_by_rank()}
+        scores = {line.policy: line.scores.get(setting.name) for line in board.merged_by_rank()}
         rows = {policy: score for policy, score in scores.items() if score is not None}
         spread = any(score.low is not None and score.low < score.value for score in rows.values())
         if spread and len({score.value for score in rows.values()}) > 1:
@@ -131,7 +132,7 @@ def _episodes(comparison: Comparison) -> Iterator[EpisodeRecord]:
 
 
 def _of_board(board: Leaderboard) -> list[EpisodeRecord]:
-    chosen = [max(one.records, key=_spoken) for one in board.merged_by_rank()]
+    chosen = [max(line.records, key=_spoken) for line in board.merged_by_rank()]
     best, others = chosen[:1], sorted(chosen[1:], key=lambda record: _spoken(record) == 0)
     return [*best, *others[:2], *board.pairs[-1:], *others[2:]]
 

@@ -85,7 +85,7 @@ class ComparisonPlan(Struct, frozen=True, forbid_unknown_fields=True):
         _check_names(self.policies, self.games, self.options)
 
     def benchmark(self, game: str) -> Benchmark:
-        """Return what is compared in a game, with the settings and the number of episodes that were asked for.
+        """Return the benchmark of a game, limited to the chosen settings and number of episodes.
 
         Raises:
             ValueError: A setting is unknown.
@@ -106,11 +106,11 @@ class ComparisonPlan(Struct, frozen=True, forbid_unknown_fields=True):
         return replace(benchmark, settings=tuple(map(changed, benchmark.settings)), pairs=changed(benchmark.pairs))
 
     def runs(self, out: Path) -> list[tuple[MatchPlan, Path]]:
-        """Return what the entries play, and their run folders; checks and reads everything again."""
+        """Return the match plan and run folder of every entry; settings and files are checked again."""
         return [(self.plan_of(entry), out / entry.folder) for entry in self.entries]
 
     def plan_of(self, entry: Entry) -> MatchPlan:
-        """Return what an entry plays.
+        """Return the match plan of an entry.
 
         Raises:
             ValueError: The setting of the entry is unknown.
@@ -122,7 +122,7 @@ class ComparisonPlan(Struct, frozen=True, forbid_unknown_fields=True):
         return self.planned(entry.game, entry.assignments, benchmark.pairs if entry.paired else settings[entry.setting])
 
     def planned(self, game: str, team: Sequence[str], setting: Setting) -> MatchPlan:
-        """Return what a team plays in a setting."""
+        """Return the match plan of a team in a setting."""
         options = self.options.get(game, {})
         return plan_known_team(game, team, seed=self.seed, limits=self.limits, options=options, **setting.suite_options)
 
@@ -141,22 +141,22 @@ def read_plan(out: Path) -> ComparisonPlan:
     try:
         return decode(read_text(path, error=RecordError), ComparisonPlan)
     except SchemaError as error:
-        raise RecordError(f"{path}: is no plan of a comparison: {error}") from None
+        raise RecordError(f"{path}: is not a plan of a comparison: {error}") from None
 
 
 def compared_suites() -> list[str]:
-    """Return all suites that can be compared in: those of games, then those of several games."""
+    """Return all suites that comparisons can use: suites of one game, then suites of several games."""
     return [*registry.first_suites(), *registry.COMMON_SUITES]
 
 
 def default_policies() -> tuple[str, ...]:
-    """Return all policies that need neither key nor file, without those that stand in for people."""
+    """Return all policies that need neither key nor file, except stand-ins for people."""
     trained = (name for name in builtin_policies() if not is_stand_in(name))
     return (*SCRIPTED, *RULE_SPECS, *(f"ppo:{name}" for name in trained))
 
 
 def is_blind(spec: str) -> bool:
-    """Return whether a policy is a blind rule; such ones share a line of the leaderboard and play no cross-play."""
+    """Return whether a policy is a blind rule. Blind rules share a leaderboard line and play no cross-play."""
     return PolicySpec.parse(spec).is_blind
 
 
@@ -173,14 +173,14 @@ def make_plan(
     only: Sequence[str] = (),
     make: MakePolicy | None = None,
 ) -> ComparisonPlan:
-    """Settle who plays what.
+    """Plan which policies play which settings of which games.
 
     Args:
         policies: Texts; all that need neither key nor file if None.
         games: Names of suites; all with a game of their own if None.
         budget: One of ``benchmark.BUDGETS``.
         episodes: Instead of what the budget says.
-        seed: Of all plans.
+        seed: Seed of all plans.
         crossplay: Whether every policy plays with every other.
         limits: Bounds of conversations and corrections.
         options: Options of the environment by suite.
@@ -215,7 +215,7 @@ def make_plan(
 
 
 def _with_commas(parts: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
-    """Return names of settings, such as "easy, kitchen", of which a command line makes two parts."""
+    """Join names of settings that contain a comma, such as "easy, kitchen", after a command line has split them."""
     names: list[str] = []
     while parts:
         ends = range(len(parts), 0, -1)

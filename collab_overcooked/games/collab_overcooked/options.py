@@ -47,7 +47,7 @@ class SampleOptions(TaskOptions):
 
 @dataclass(frozen=True, slots=True)
 class CollaborationOptions:
-    """Options of how IC and RC are counted; the defaults are those of the original code and the published numbers."""
+    """Options of how IC and RC are counted; the defaults agree with the original code and the published numbers."""
 
     # "conversations": share of the events (code); "required": share of the collaborative actions that the task needs,
     # counted action by action, per run (paper eq. 5 and 6).
@@ -81,7 +81,7 @@ class CollaborationOptions:
 
     @property
     def as_required(self) -> CollaborationOptions:
-        """The same with the paper's denominator and with what responders did: repeated requests gain nothing."""
+        """The options with the paper's denominator and executed responses: repeated requests gain nothing."""
         return CollaborationOptions("required", self.initiators, "executed", self.quotes)
 
 
@@ -110,8 +110,10 @@ class CollabScoring(CollaborationOptions):
 
     @property
     def gammas(self) -> tuple[float, ...]:
-        """All of ``gamma``; none if none is given."""
-        return self.gamma if isinstance(self.gamma, tuple) else () if self.gamma is None else (self.gamma,)
+        """Values of ``gamma`` as a tuple."""
+        if self.gamma is None:
+            return ()
+        return self.gamma if isinstance(self.gamma, tuple) else (self.gamma,)
 
 
 TASK_OPTIONS = SuiteOptions(TaskOptions, CollabScoring, ("more", "by_task"))

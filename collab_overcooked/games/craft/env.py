@@ -130,7 +130,7 @@ class CraftKitchen(CraftText):
         return int(why_refused(tables, row, p, agent, bag, state.furnaces[i]))
 
     def event_numbers(self, out: Out) -> np.ndarray:
-        """Return the codes of commands that were carried out, NOTHING for refused ones, which are no ``wait``."""
+        """Return the codes of executed commands; NOTHING for refused ones, which must not count as ``wait``."""
         numbers: np.ndarray = np.where(out.events[..., EventColumn.REASON], NOTHING, super().event_numbers(out))
         return numbers
 

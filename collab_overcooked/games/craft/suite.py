@@ -58,7 +58,7 @@ class CraftRecord(OrderRecord, kw_only=True):
 
 @cache
 def published() -> Mapping[str, Any]:
-    """Read the paper's figures, and the fractions that fit them."""
+    """Read the paper's numbers, and the fractions that agree with them."""
     return read_shipped_yaml("games/craft/published.yaml")
 
 
@@ -75,7 +75,7 @@ class CraftResult(OrderResult):
 
 
 def score_record(record: CraftRecord) -> dict[str, Any]:
-    """Return the metrics of one episode, as they stand in its record: those of ``METRICS``, and ``return``."""
+    """Compute the metrics of one episode from its record: ``METRICS`` and ``return``."""
     tally = tally_record(record)
     stored = sum(
         event.event == "STORE" and (event.item or "").startswith("cooked_")
@@ -125,7 +125,7 @@ METRICS = MetricSet(
 
 
 def score_records(records: Iterable[CraftRecord]) -> list[CraftResult]:
-    """Score records of this game, one result for every team and variant; those of one seed form a run."""
+    """Score records of this game, one result for every team and variant; records with one seed form a run."""
     return score_orders(CraftResult, records, levels())
 
 
@@ -173,7 +173,7 @@ LEVEL = DocumentKind(
 
 @dataclass(frozen=True, kw_only=True)
 class LevelGenerator:
-    """A level with animals around a yard, with proven limits on what a team can achieve."""
+    """A level with animals around a yard, with proven limits on the score."""
 
     seed: int = option(0, "Random seed.")
     dishes: int = option(2, "Kinds of meat in orders, 1 to 4.")

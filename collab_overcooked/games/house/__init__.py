@@ -1,1 +1,1 @@
-"""Two household games on one engine: bring things to one place, knowing only what one has seen."""
+"""Two household games on one engine: bring objects to one place under partial observability."""

@@ -20,7 +20,7 @@ from .text.text import HouseText
 
 
 class House(HouseText):
-    """Agents search a home for things and bring them to a goal place; they know only what they have seen.
+    """Agents search a home for things and bring them to a goal place; they know only things that they have seen.
 
     Takes the options of its ``config_class`` by position or name.
     """

@@ -77,7 +77,7 @@ FRAMES = (500, 1000, 2000, 3000)  # at which published transport rates are known
 
 
 def score_record(record: HouseRecord) -> dict[str, Any]:
-    """Return the metrics of one episode, as they stand in its record: those of ``METRICS``."""
+    """Compute the metrics ``METRICS`` of one episode from its record."""
     seats = range(len(record.team))
     delivered, failures, brought, ticks, talk = [0 for _ in seats], [0 for _ in seats], 0, 0, 0
     by_frame = dict.fromkeys(FRAMES, 0)
@@ -147,7 +147,7 @@ def rate_improvement(single: Sequence[float], team: Sequence[float]) -> Estimate
 
 @cache
 def published() -> Mapping[str, Any]:
-    """Read the published numbers by suite; they were measured in other simulators."""
+    """Read the published numbers by suite; they were measured in the original simulators."""
     return read_shipped_yaml("games/house/published.yaml")
 
 
@@ -199,7 +199,7 @@ class GoalLogger(EpisodeLogger):
 
 
 class HouseSuite(Suite):
-    """Episodes in generated homes; subclasses say which, and what counts."""
+    """Base suite of episodes in generated homes; subclasses define homes and metrics."""
 
     has_success = True
     record_class = HouseRecord
@@ -311,7 +311,7 @@ class HouseSuite(Suite):
 
 
 def _family_rows(rows: Sequence[SettingRow], records: Sequence[Any]) -> list[SettingRow]:
-    """Return a row for each family of tasks; none where each setting is a family, or where there is only one."""
+    """Return a row per family of tasks; none if every setting is its own family or there is one family."""
     families: dict[str, list[Any]] = {}
     for record in records:
         families.setdefault(record.family, []).append(record)

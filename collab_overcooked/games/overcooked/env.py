@@ -82,7 +82,7 @@ class LayoutView(SeatView):
 
     @cached_property
     def wait_until_changed(self) -> Hashable | None:  # type: ignore[override]
-        """Kitchen, announcement, hands, pots, counters, gates and what is possible; None with primitive actions."""
+        """Kitchen, announcement, hands, pots, counters, gates and possible directives; None with primitive actions."""
         if self._game.levels[self._seat] != MEDIUM:
             return None
         seen = self._game.look(self._state, 0, self._seat)
@@ -91,7 +91,8 @@ class LayoutView(SeatView):
         times = self._game.compiled.tables.times[layout]
         things = seen["objects"].items()
         cells = ((name, *thing[: Thing.TICK], bool(is_ready(np.array(thing), times))) for name, thing in things)
-        possible = (one for one in seen["feasible"] if not one.startswith("put on k"))  # the nearest counter changes
+        # The nearest counter changes with every move
+        possible = (directive for directive in seen["feasible"] if not directive.startswith("put on k"))
         return layout, announced, tuple(seen["holding"].values()), tuple(cells), tuple(possible)
 
 
@@ -230,7 +231,7 @@ class Overcooked(OvercookedManual):
         return foreseen
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
-        """Return what each player did in the last step, by the original's names.
+        """Return the event of each player in the last step, by the original's names.
 
         Returns:
             None or a mapping with ``event`` (the first one), ``events`` (all of them), ``label``, ``sparse`` and

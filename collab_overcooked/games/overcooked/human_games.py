@@ -44,7 +44,7 @@ def layout_names(game: Game) -> set[str]:
 
 
 def find_layout(game: Game, row: Mapping[str, Any]) -> tuple[str | None, str]:
-    """Return the layout of a game on which a row was played, by its grid if the row has one, and what it is called.
+    """Return the layout of a row and its name; a grid in the row takes precedence over the name.
 
     Returns:
         Name of the game's layout, None if it is another one; the name in the row, with a remark if its grid differs.
@@ -57,7 +57,7 @@ def find_layout(game: Game, row: Mapping[str, Any]) -> tuple[str | None, str]:
     if grid is None:
         return next(iter(named), None), today
     same = [layout.name for layout in layouts if layout.grid == grid]
-    best = next((one for one in same if one in named), next(iter(same), None))
+    best = next((candidate for candidate in same if candidate in named), next(iter(same), None))
     return best, f"{today} with another grid" if named and best is None else today
 
 

@@ -61,7 +61,7 @@ from .env import PROCEDURAL
 from .text.text import CONTINUE_TEXT
 
 Printed = tuple[float, float | None]
-"""A mean, and what is printed behind ±; None for one game."""
+"""A mean and its standard error; None for one game."""
 OVERCOOKED = "Overcooked-v0"
 PEOPLE = "proxy:bc"  # policy that stands for people
 OF_DIRECTIVES = ("text_rules", "stalemate")  # options that only change what language models choose from
@@ -94,7 +94,7 @@ class OvercookedRecord(EpisodeRecord, kw_only=True):
 
 
 class KitchenLogger:
-    """Logger of the kitchens of an episode in which they change."""
+    """Logger of changing kitchens of an episode."""
 
     def begin(self, env: ParallelEnv) -> None:
         """Log the first kitchen."""
@@ -103,7 +103,7 @@ class KitchenLogger:
             self.kitchens.append([0, self._name(env)])
 
     def step(self, env: ParallelEnv) -> dict[str, Any]:
-        """Log a change; the step itself gets no further fields."""
+        """Log a change; the step gets no additional fields."""
         if self.kitchens and self._name(env) != self.kitchens[-1][1]:
             self.kitchens.append([int(env.arrays[0].clock[0, Clock.T]), self._name(env)])
         return {}
@@ -176,7 +176,7 @@ def published() -> Published:
 
 
 def score_record(record: OvercookedRecord) -> dict[str, Any]:
-    """Return the metrics of one episode, as they stand in its record: those of ``SOUP_METRICS``."""
+    """Compute the metrics ``SOUP_METRICS`` of one episode from its record."""
     score, soups, shaped = 0.0, 0, [0.0] * len(record.team)
     for step in record.steps:
         for seat, event in enumerate(step.events):
@@ -192,7 +192,7 @@ LONG_DIRECTIVE = 20  # steps of a directive from which on its player counts as f
 
 
 def count_frozen(record: OvercookedRecord) -> list[int]:
-    """Return the steps of each seat in which it went on with a directive of more than ``LONG_DIRECTIVE`` steps."""
+    """Count the steps of each seat within directives of more than ``LONG_DIRECTIVE`` steps."""
     frozen = [0] * len(record.team)
     running = list(frozen)
     for step in record.steps:
@@ -251,7 +251,7 @@ def measure_recovery(record: OvercookedRecord) -> float | None:
 
 
 def measure_kitchens(record: OvercookedRecord) -> dict[str, Any]:
-    """Return the metrics of one episode: those of ``METRICS``, with ``recovery`` only where kitchens change."""
+    """Compute the metrics ``METRICS`` of one episode; ``recovery`` only if kitchens change."""
     recovery = {"recovery": measure_recovery(record)} if record.kitchens else {}
     return score_record(record) | {"frozen": count_frozen(record)} | recovery
 
@@ -333,9 +333,8 @@ class LayoutOptions:
 def check_layouts(sources: Sequence[str], options: LayoutOptions) -> DocumentFinding:
     """Prove that soup can be served in each layout, and play it."""
     checks = [_check_layout(source, options.par) for source in sources]
-    return DocumentFinding(
-        "\n".join(check.text for check in checks), [c.values for c in checks], all(c.ok for c in checks)
-    )
+    text = "\n".join(check.text for check in checks)
+    return DocumentFinding(text, [check.values for check in checks], all(check.ok for check in checks))
 
 
 def _check_layout(source: str, policy: str) -> DocumentFinding:
@@ -385,7 +384,7 @@ LAYOUT = DocumentKind(
 
 @dataclass(frozen=True, kw_only=True)
 class LayoutGenerator(GeneratorConfig):
-    """Layouts in which soup can be served, each in a file of its own, with a par score."""
+    """Solvable layouts with a par score, one file per layout."""
 
     count: int = option(8, "Number of layouts.")
     par: str = option("planner", f"Policy whose score becomes the par score, or {NO_POLICY}.")
@@ -439,9 +438,9 @@ def parse_layouts(text: str | None) -> tuple[str, ...]:
             parts = {part for pool in CHANGING.values() for part in _pool_of(pool)}
             names = [name for name in ordered_layouts() if name not in parts] if word == "all" else [word]
         for name in names:
-            for one in _pool_of(name):
-                if one not in (*layouts(), PROCEDURAL) and not one.endswith(LAYOUT.endings):
-                    raise ValueError(f"layouts: {near_matches('layout', one, [*layouts(), 'all', PROCEDURAL])}")
+            for member in _pool_of(name):
+                if member not in (*layouts(), PROCEDURAL) and not member.endswith(LAYOUT.endings):
+                    raise ValueError(f"layouts: {near_matches('layout', member, [*layouts(), 'all', PROCEDURAL])}")
             refuse_twice("layouts", name, chosen)
             chosen[name] = None
     return tuple(chosen)
@@ -453,7 +452,7 @@ def _pool_of(layout: str) -> list[str]:
 
 
 def _setting_name(layout: str) -> str:
-    return layout if layout == PROCEDURAL else "+".join(load_kitchen(one).name for one in _pool_of(layout))
+    return layout if layout == PROCEDURAL else "+".join(load_kitchen(member).name for member in _pool_of(layout))
 
 
 def ordered_layouts() -> list[str]:

@@ -71,7 +71,7 @@ class RoomRecord(EpisodeRecord, kw_only=True):
 
 
 def score_record(record: RoomRecord) -> dict[str, Any]:
-    """Return the metrics of one episode, as they stand in its record: those of ``METRICS``."""
+    """Compute the metrics ``METRICS`` of one episode from its record."""
     steps, seats = record.steps, range(len(record.team))
     turns, success = record.timesteps, bool(record.success)
     return {

@@ -29,7 +29,7 @@ from .text.text import GOAL, IDLE_LABEL, LABELS, LIST, PICTURE_RULES, RushText
 
 
 class BoardView(SeatView):
-    """Knowledge of one agent: the whole state, as agents act one after the other on an open board."""
+    """Knowledge of one agent: the whole state, as the board is open."""
 
     public_choices = plays_in_turns = True
 
@@ -137,7 +137,7 @@ class KitchenRush(RushText, RushScene):
         return super().bind(state, actions, out)._replace(act=bind_all(act, *show))
 
     def act_seat(self, state: State, actions: np.ndarray, out: Out) -> None:
-        """Let the seat whose turn it is act in every environment; ``step`` lets the others act and ends the slot."""
+        """Let the current seat act in every environment; ``step`` lets the remaining seats act and ends the slot."""
         act_batch(self.compiled.tables, state, actions, out)
         self._show(state, out)
 

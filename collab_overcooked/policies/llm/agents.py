@@ -202,7 +202,7 @@ def from_text(text: str, client: Client | None = None) -> LanguagePolicy:
     """Create the policy of a spec such as ``"llm:gpt-4o?memory=5"`` from the text after the colon.
 
     Args:
-        text: See ``settings.parse_settings``.
+        text: Settings as text; see ``settings.parse_settings``.
         client: Client of the models; that of the endpoint of the environment variables if None.
     """
     return LanguagePolicy(parse_settings(text), client or _default_client())

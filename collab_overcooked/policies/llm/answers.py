@@ -190,7 +190,7 @@ def _plain_objects(value: object, how: str) -> list[tuple[dict[str, Any], str]]:
 
 
 def plain_text(text: str) -> str:
-    """Return a text by which options are compared: without spaces, case and surrounding marks."""
+    """Normalise a text for comparing options: without spaces, case and surrounding marks."""
     return re.sub(r"\s+", "", unicodedata.normalize("NFKC", text)).casefold().strip("*_\"'`.$")
 
 

@@ -127,7 +127,7 @@ class Usage:
         return sum(self.latencies)
 
     def spent(self) -> dict[str, float]:
-        """Return what counts towards the limits of a ``Budget``, by their names."""
+        """Return the amounts that count towards the limits of a ``Budget``, by name of the limit."""
         return {"calls": self.attempts, "tokens": self.tokens, "seconds": self.seconds, "dollars": self.dollars or 0}
 
     def add(self, reply: Reply, dollars: float | None) -> None:

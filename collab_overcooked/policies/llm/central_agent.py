@@ -92,7 +92,7 @@ class CommandLanguage(ABC):
         """Return the variables of the game's templates, with or without a demonstration."""
 
     def why_void(self, commands: Sequence[str]) -> str | None:
-        """Return the message with which the original voids a list of commands as a whole; None if it does not."""
+        """Return the original's message if it rejects a whole list of commands; otherwise None."""
         return None
 
     @classmethod
@@ -205,7 +205,7 @@ class CentralAgent:
 
     @property
     def turn_order(self) -> tuple[int, ...]:
-        """Seats in the order in which their commands were written."""
+        """Seats in the order of their written commands."""
         return tuple(self._commands)
 
     def _ask(self, seen: AgentView) -> None:

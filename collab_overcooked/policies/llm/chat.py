@@ -32,7 +32,7 @@ class ChatTransport(Transport):
     """Chat completions over HTTP."""
 
     def _open(self, url: str, key: str) -> None:
-        timeout = self.patience.timeout
+        timeout = self.retry_policy.timeout
         web = self._openai.DefaultHttpxClient(base_url=url, event_hooks={"response": [partial(_hasten, timeout)]})
         self._client: Any = self._openai.OpenAI(
             base_url=url,
@@ -173,4 +173,8 @@ def _text_of(message: dict[str, Any]) -> str:
 def _calls_of(message: dict[str, Any]) -> list[tuple[str, str]]:
     calls = message.get("tool_calls")
     functions = [call.get("function") for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
-    return [(str(one.get("name")), str(one.get("arguments"))) for one in functions if isinstance(one, dict)]
+    return [
+        (str(function.get("name")), str(function.get("arguments")))
+        for function in functions
+        if isinstance(function, dict)
+    ]

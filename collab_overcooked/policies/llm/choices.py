@@ -91,7 +91,7 @@ def read_choice(
         text: Answer of the model.
         texts: Actions.
         first: Number of the first one.
-        parse: See ``read_option``.
+        parse: Parser of the answer; see ``read_option``.
 
     Raises:
         Unreadable: The answer names no action, or several.
@@ -162,7 +162,7 @@ def _stands_alone(text: str, key: str, value: object) -> bool:
 
 
 class _Options:
-    """Options by labels and texts, and what of a text names one of them."""
+    """Options by label and text, and the recognition of options in a text."""
 
     def __init__(self, texts: Sequence[str], labels: Sequence[str], parse: Callable[[str], int | None] | None) -> None:
         self._parse = parse or (lambda text: None)
@@ -176,7 +176,7 @@ class _Options:
         self._label = re.compile(rf"(?<![\w.])(?:{'|'.join(map(re.escape, labels)) or '(?!)'})(?!\w)(?! [a-z])")
 
     def named_by(self, value: object, goes_on: str = r"\W*") -> int | None:
-        """Return the option that a value names, perhaps followed by what the pattern ``goes_on`` allows."""
+        """Return the option that a value names; text after the name must match the pattern ``goes_on``."""
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, (str, int)):
@@ -243,7 +243,7 @@ class _Options:
                 yield index
 
     def _doubts(self, tail: str, index: int) -> bool:
-        """Return whether what follows an option takes it back, asks, or names another one."""
+        """Return whether the text after an option withdraws the option, asks, or names another option."""
         if plain_text(tail.strip(" .:,;-()")) == self._texts[index]:
             return False
         return bool(_DOUBT.search(tail) or self._label.search(tail))

@@ -38,7 +38,7 @@ class ChooseAgent(PolicyBase):
         ]
 
     def act(self, seen: AgentView) -> Decision:
-        """Return one of the listed actions; wait if the model does not name one, or named one that is refused."""
+        """Return one of the listed actions; wait if the model's choice is unreadable or refused."""
         if seen.error is not None:
             return Decision(action=seen.idle_action)
         if self.on["alone"]:

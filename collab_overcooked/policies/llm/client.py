@@ -1,4 +1,4 @@
-"""Client of language models: which transport serves a model, what a run may spend, and where its answers are stored."""
+"""Client of language models: choice of the transport, spending limits, and storage of replies."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Client:
         default: Endpoint of models without one in their settings; None for that of the environment variables, which is
             not opened before the first request, so that listing policies needs no key.
         timeout: Seconds per attempt; None for 120, or ``LOCAL_TIMEOUT`` for a model from a file.
-        give_up: See ``RetryPolicy``.
+        give_up: Seconds after which retries end; see ``RetryPolicy``.
         rate: Maximum requests per minute to each endpoint; None for no limit.
         threads: CPU threads of models from files; all cores if None.
         budget: Budget of an episode.
@@ -126,7 +126,7 @@ class Client:
         return reply
 
     def _send(self, request: Request) -> tuple[Reply, float | None]:
-        """Return the reply of a model, and what it costs in dollars; None without a price."""
+        """Return the reply of a model and its cost in dollars; None without a price."""
         price = self.model_prices.get((request.model, request.reach))
         price = price or self.prices.get(request.model, self.prices.get(""))
         if self.total.dollars is not None and price is None:
@@ -146,7 +146,7 @@ class Client:
                 self._changed.notify_all()
 
     def _reserve(self, bound: Mapping[str, float], is_bounded: bool) -> None:
-        """Wait until a request fits into the total budget, whatever those in flight will cost.
+        """Wait until a request fits into the total budget, assuming maximum costs of requests in flight.
 
         Raises:
             Spent: If it does not fit.
@@ -205,7 +205,7 @@ class Client:
         return TRANSPORTS[reach.api or CHAT](
             url,
             key,
-            patience=RetryPolicy(timeout=timeout, give_up=self.give_up),
+            retry_policy=RetryPolicy(timeout=timeout, give_up=self.give_up),
             per_minute=self.rate,
             stopped=self._stopped,
             headers=headers,
@@ -221,13 +221,13 @@ class Client:
         return UsageMeter(self.budget, self.prices, self.unusable_limit)
 
     def expected(self, share: float) -> str:
-        """Return the expected spending of the whole run, of which a share has been played."""
+        """Return the expected spending of the whole run after a share of its episodes."""
         usage = self.usage
         money = "" if usage.dollars is None else f", {usage.dollars / share:.4f} dollars"
         return f"about {usage.calls / share:,.0f} questions, {usage.tokens / share:,.0f} tokens{money} in all"
 
     def summary(self) -> str:
-        """Return in one line what was spent, or how a replay found replies; empty if no request was sent."""
+        """Return the spending, or how a replay found replies, in one line; empty if no request was sent."""
         usage = self.usage
         if self.replay is not None:
             others = self.replayed_by_request
@@ -244,7 +244,7 @@ class Client:
         )
 
     def stop(self) -> None:
-        """Send no further requests, so that episodes in other threads end."""
+        """Reject all later requests, so that episodes in other threads end."""
         self._stopped.set()
 
     def close(self) -> None:
@@ -262,7 +262,7 @@ class Client:
 
 
 def bound_of(request: Request, price: Price | None) -> dict[str, float]:
-    """Return what a request costs at most by limit of a ``Budget``: three characters are taken for a token or more.
+    """Return upper bounds on the cost of a request, by limit of a ``Budget``; a token has at least three characters.
 
     ``RESERVED`` tokens are taken for an answer without a maximum length; a longer one counts once it is there, and so
     do attempts after the first and seconds.
@@ -305,7 +305,7 @@ def connect(
     budget_total: str = "",
     keep: str | Path | None = None,
 ) -> Client:
-    """Return a client from texts and numbers as those of the command line, after checking them.
+    """Validate options in the form of the command line and return a client.
 
     Args:
         base_url: OpenAI-compatible endpoint; by default that of the environment, or OpenAI's.

@@ -129,7 +129,10 @@ def read_plans(text: str, briefing: Briefing, n: int) -> Answer:
     text = visible(text)
     parsed = read_object(text, ["plans"]) or read_object(text, ["steps", "plan", "message"])
     answer = parsed.value if parsed else {}
-    listed = answer["plans"] if isinstance(answer.get("plans"), list) else [answer] if answer else [text]
+    if isinstance(answer.get("plans"), list):
+        listed = answer["plans"]
+    else:
+        listed = [answer or text]
     drafts: list[Draft] = []
     unread: list[str] = []
     for item in (listed or [])[:n]:
@@ -204,7 +207,9 @@ class ModelPlanFunctions:
         schema = object_schema({"plans": {"type": "array", "items": plan}})
         read = partial(read_plans, briefing=briefing, n=n)
         drafts = self._ask("cots_propose", briefing, read, schema, path=path, n=n, names=names)
-        return drafts if drafts else [] if path else [Draft(())]
+        if drafts:
+            return drafts
+        return [] if path else [Draft(())]
 
     def criticise(self, briefing: Briefing, draft: Draft, before: Sequence[Node]) -> Critique:
         """Request both scores of a plan and a message."""

@@ -120,7 +120,7 @@ def thoughts_apart(
 
 
 def is_page(error: BaseException | None) -> bool:
-    """Return whether an error, or what caused it, is that the answer is a page of HTML."""
+    """Return whether an error or its cause is an answer that is an HTML page."""
     while error is not None:
         text = error.doc if isinstance(error, JSONDecodeError) else str(error)
         if _PAGE.search(text):
@@ -136,7 +136,7 @@ def check_not_streamed(text: str) -> None:
 
 
 def is_streamed(error: BaseException | None) -> bool:
-    """Return whether an error, or what caused it, is that an answer is streamed."""
+    """Return whether an error or its cause is a streamed answer."""
     while error is not None and not isinstance(error, StreamedAnswer):
         if isinstance(error, JSONDecodeError) and _EVENTS.match(error.doc):
             return True
@@ -188,7 +188,7 @@ def is_cut_by_server(request: Request, finish: str, tokens: object) -> bool:
 
 
 def token_count(usage: Mapping[str, Any], name: str, characters: int) -> int:
-    """Return a token count, also one that is given as text; without a valid one, estimate four characters per token."""
+    """Parse a token count, a number or text; if it is invalid, estimate four characters per token."""
     value = usage.get(name)
     if isinstance(value, str) and value.isascii() and value.isdigit():
         value = int(value[:20])

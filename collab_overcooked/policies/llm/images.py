@@ -1,4 +1,4 @@
-"""Pictures in requests: what a seat sees, as PNG."""
+"""Pictures in requests: the observation of a seat as PNG."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class PictureView:
 
     @property
     def manual(self) -> str:
-        """The rules, without what the text alone has."""
+        """Rules without references to the text observation."""
         return self._view.picture_manual
 
     @property

@@ -34,7 +34,7 @@ Kind = Literal["open", "close", "answer", "end", "token", ""]
 
 
 def visible(text: str) -> str:
-    """Return the answer in a text: without thoughts, markup and what follows the end of the model's turn.
+    """Return the answer in a text, without thoughts, markup and text after the end of the model's turn.
 
     A thought without an end is all thought; an end without a beginning ends a thought that the chat template began.
     """
@@ -79,11 +79,15 @@ def _kind_of(mark: re.Match[str]) -> tuple[Kind, str]:
         return "close", "channel"
     if mark["channel"]:
         name = mark["channel"].casefold()
-        return ("answer", name) if name == "final" else ("token", "") if name == "commentary" else ("open", "channel")
+        if name == "final":
+            return "answer", name
+        return ("token", "") if name == "commentary" else ("open", "channel")
     if mark["answer"] or mark["thought"]:
         return ("answer" if mark["answer"] else "open"), "phrase"
     name, bar = mark["tag"] or mark["bracket"], "|" if mark["bar"] else ""
     if thought := _THOUGHT.search(name):
         word = thought[0].casefold().replace("thought", "think").replace("unused95", "unused94")
         return ("close" if _CLOSING.match(name) else "open"), word
-    return ("end" if _END.fullmatch(bar + name) else "token" if bar else ""), ""
+    if _END.fullmatch(bar + name):
+        return "end", ""
+    return ("token" if bar else ""), ""

@@ -16,7 +16,7 @@ COMMON = "common"
 
 
 def template_folders() -> dict[str, str]:
-    """Return the folders of built-in templates by name: ``common``, and those of games with templates."""
+    """Return the folders of built-in templates by name: ``common`` and one per game with templates."""
     named = (record.prompts.partition(":") for record in registry.games() if record.prompts)
     return {COMMON: str(Path(__file__).parent / "templates" / COMMON)} | {
         package.rpartition(".")[2]: str(resources.files(package) / folder) for package, _, folder in named

@@ -1,4 +1,4 @@
-"""Models of all other providers (Anthropic, Gemini, Bedrock, Ollama, ...) through the library LiteLLM.
+"""Models of further providers (Anthropic, Gemini, Bedrock, Ollama, ...) through the library LiteLLM.
 
 LiteLLM takes requests and returns replies in the form of OpenAI's Chat Completions, and its errors are OpenAI's:
 retries, dialects and parsing are those of any endpoint.
@@ -48,7 +48,7 @@ class ProvidersTransport(Transport):
         self.address = url or "provider"
         self._litellm: Any = litellm
         self._fixed: dict[str, Any] = {
-            "timeout": self.patience.timeout,
+            "timeout": self.retry_policy.timeout,
             "num_retries": 0,
             "max_retries": 0,
             "extra_headers": self.headers or None,

@@ -158,7 +158,7 @@ class ModelSession:
 
 
 def joined(turns: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
-    """Return a chat in which adjacent messages of one role are merged."""
+    """Merge adjacent messages of the same role."""
     chat: list[ChatMessage] = []
     for turn in turns:
         if chat and chat[-1].role == turn.role:

@@ -274,7 +274,7 @@ def parse_settings(text: str) -> AgentSettings:
     """Parse the text after ``llm:`` in a spec.
 
     Args:
-        text: For example ``"gpt-4o?memory=5,reflection=off"``, or the path of a YAML file with ``model`` and other
+        text: Settings such as ``"gpt-4o?memory=5,reflection=off"``, or the path of a YAML file with ``model`` and other
             settings at the top level; settings after a path's ``?`` override those of the file.
 
     Raises:
@@ -301,7 +301,7 @@ def parse_settings(text: str) -> AgentSettings:
 
 
 def settings_of(spec: str) -> AgentSettings | None:
-    """Return the settings of a language policy's spec in a record; None for other policies or a missing file."""
+    """Return the settings of a language policy's spec in a record; None for other kinds or a missing file."""
     parsed = PolicySpec.parse(spec)
     try:
         return parse_settings(parsed.parameters) if parsed.is_language else None

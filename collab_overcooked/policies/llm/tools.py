@@ -87,10 +87,10 @@ def read_act(text: str, tools: Sequence[Mapping[str, Any]], texts: Sequence[str]
 
 
 def read_parts(text: str, tools: Sequence[Mapping[str, Any]], needs_plan: bool) -> Answer:
-    """Parse the ``plan`` and ``say`` of calls, in the order in which they were made.
+    """Parse the ``plan`` and ``say`` of tool calls, in order.
 
     Raises:
-        Unreadable: No call is of this tool.
+        Unreadable: A plan is needed, and the tool ``act`` is not called.
     """
     calls = _read_calls(text, tools)
     plan = [action if name == ACT else f"{REQUEST}('{action}')" for name, action in calls if name != SAY]

@@ -121,7 +121,7 @@ class Transport(ABC):
     Args:
         base_url: URL of the server; by default ``OPENAI_BASE_URL`` from the environment, or OpenAI's.
         key_variable: Environment variable with the key; the key is never stored or displayed.
-        patience: Retry policy.
+        retry_policy: Timeouts, waits and number of attempts; defaults if None.
         per_minute: Maximum requests per minute; None for no limit.
         stopped: When set, no further requests are sent.
         sleep: Function that waits for a number of seconds; by default it returns early when ``stopped`` is set.
@@ -138,7 +138,7 @@ class Transport(ABC):
         base_url: str | None = None,
         key_variable: str = KEY_VARIABLE,
         *,
-        patience: RetryPolicy | None = None,
+        retry_policy: RetryPolicy | None = None,
         per_minute: float | None = None,
         stopped: threading.Event | None = None,
         sleep: Callable[[float], object] | None = None,
@@ -153,7 +153,7 @@ class Transport(ABC):
         key = os.environ.get(key_variable, "")
         if not key and url == OPENAI:
             raise ValueError(f"set the environment variable {key_variable}, or pass --base-url of another endpoint")
-        self.patience, self.headers, self.address = patience or RetryPolicy(), dict(headers or {}), url
+        self.retry_policy, self.headers, self.address = retry_policy or RetryPolicy(), dict(headers or {}), url
         self._openai: Any = openai
         secrets = [value for name, value in self.headers.items() if _SECRET_HEADER.search(name)]
         for secret in filter(None, (key, *secrets)):
@@ -199,12 +199,12 @@ class Transport(ABC):
         Raises:
             EndpointError: The server refuses the request, or all retries failed.
         """
-        trouble, wait, attempt, failing = "", self.patience.first_wait, 0, 0.0
+        trouble, wait, attempt, failing = "", self.retry_policy.first_wait, 0, 0.0
         while True:
             attempt += 1
             self._take_turn(request)
             dialect = self._dialects.get(request.model, _DEFAULT)
-            pause = min(wait, self.patience.longest_wait) * random.uniform(0.75, 1.0)
+            pause = min(wait, self.retry_policy.longest_wait) * random.uniform(0.75, 1.0)
             sent, limited = time.monotonic(), False
             try:
                 reply = self._ask(request, dialect, attempt)
@@ -224,17 +224,17 @@ class Transport(ABC):
                     self._rate.hold(pause)
             except (self._openai.APIError, *_BROKEN) as error:
                 trouble = self._describe_error(error)
-                if permanent := STREAMED if is_streamed(error) else PAGE if is_page(error) else "":
+                if permanent := _permanent_cause(error):
                     raise self._give_up(request, f"{permanent}: {trouble}") from None
             failing += (time.monotonic() - sent) * (attempt > 1) + pause * (not limited)
-            if attempt >= self.patience.attempts or failing > self.patience.give_up:
+            if attempt >= self.retry_policy.attempts or failing > self.retry_policy.give_up:
                 raise self._give_up(request, f"{trouble}; gave up after {attempt} attempts")
             self._pause(request, pause, f"{trouble}; asking again in {pause:.0f} s, attempt {attempt + 1}")
             wait *= 2
 
     def _asked_pause(self, request: Request, error: Any, trouble: str) -> float:
         """Return the seconds that an endpoint asks to wait; give up if they are more than allowed."""
-        asked, allowed = _retry_after(error), self.patience.give_up
+        asked, allowed = _retry_after(error), self.retry_policy.give_up
         if asked > allowed:
             too_long = f"it asks to wait {asked:.0f} s, --give-up allows {allowed:g}"
             raise self._give_up(request, f"{trouble}; {too_long}") from None
@@ -276,7 +276,7 @@ class Transport(ABC):
         with self._lock:
             self._waiting[model] += 1
         threading.Thread(target=ask, daemon=True).start()
-        begin, silence, timeout = time.monotonic(), SILENCE, self.patience.timeout
+        begin, silence, timeout = time.monotonic(), SILENCE, self.retry_policy.timeout
         try:
             while not reply.done():
                 waited = time.monotonic() - begin
@@ -341,7 +341,7 @@ class Transport(ABC):
 
 
 def _reason_in(error: Any) -> str:
-    """Return the reason in the body of a refused request; empty for other errors."""
+    """Return the reason in the body of a refused request; empty for errors of other kinds."""
     body = getattr(error, "body", None)
     if body is None:
         body = getattr(getattr(error, "response", None), "text", None)
@@ -360,8 +360,15 @@ def _retry_after(error: Any) -> float:
         return 0.0
 
 
+def _permanent_cause(error: BaseException) -> str:
+    """Return the cause of an error that a repeated request would meet again; empty for errors of other kinds."""
+    if is_streamed(error):
+        return STREAMED
+    return PAGE if is_page(error) else ""
+
+
 def check_address(url: str) -> str:
-    """Validate the address of an endpoint, to which keys are sent.
+    """Validate the address of an endpoint, because keys are sent to it.
 
     Raises:
         ValueError: For another scheme than http and https, a host or port that programs could read in several ways, an

@@ -283,7 +283,7 @@ class SearchTeam:
         return offer_text(plan, seen.names, node.draft.message, self._may_revise())
 
     def answer(self, seen: AgentView) -> Message | None:
-        """Read partners' answers to what a seat has sent: a rating, or a comment on a new plan.
+        """Process partners' answers to a seat's message: a rating of the plan, or a comment on a new plan.
 
         Returns:
             A new plan after a low rating, a better one after an objection, or the seat's pending message.
@@ -316,13 +316,13 @@ class SearchTeam:
         return Message(seat, text, seen.view.action_texts[action], last=not self._may_revise())
 
     def _answers(self, seen: AgentView) -> dict[int, str]:
-        """Return what partners have said since the seat's last message, by seat."""
+        """Return partners' messages since the seat's last message, by seat."""
         sent = max((k for k, message in enumerate(seen.inbox) if message.agent == seen.seat), default=-1)
         messages = seen.inbox[sent + 1 :]
         return {m.agent: m.say for m in messages if m.agent is not None and m.agent in self.partners and m.say}
 
     def _rated(self, seen: AgentView) -> Message | None:
-        """Read partners' ratings of the plan; keep it without any, else go on as after the team's own."""
+        """Process partners' ratings of the plan as ratings of the team; keep the plan if there are none."""
         assert self.question is not None
         seat, trigger, _, running, history = self.question
         ratings = [r for r in map(read_partner_rating, self._answers(seen).values()) if r is not None]

@@ -104,7 +104,7 @@ class Briefing:
         return shared is None or (shared.data != finding.data and shared.since <= finding.since)
 
     def receive(self, shared: Findings) -> Briefing:
-        """Return the briefing of a seat that received further findings."""
+        """Return the briefing of a seat after it received more findings."""
         joined = join_findings(self.shared, shared)
         return replace(self, shared=joined, view=self.look(joined) if self.look else self.view)
 

@@ -69,7 +69,7 @@ class Walk:
         return self.view.travel(self.place, option.place if option.start is None else option.start) + option.work
 
     def value(self, option: SubPlan) -> float:
-        """Return the value of a sub-plan; that of a delivery grows with the load."""
+        """Return the value of a sub-plan; the value of a delivery grows with the load."""
         if option.load >= 0:
             return option.value
         return option.value * (FULL if self.seat in self.view.urgent else (self.held / self.capacity) ** LOAD_POWER)
@@ -110,21 +110,25 @@ def seat_merit(view: PlanningView, seat: int, entries: Sequence[SubPlan]) -> flo
 
 
 def duration(steps: Mapping[int, float]) -> float:
-    """Return the duration of a plan: the steps of the last seat, plus a small weight for those of the others."""
+    """Return the duration of a plan: the steps of the slowest seat, plus a small weight on the sum of all steps."""
     return max(steps.values(), default=0.0) + ASIDE * sum(steps.values())
 
 
 def best_loads(view: PlanningView, plan: Plan, members: Sequence[int]) -> float:
     """Return the shortest duration over all assignments of the same sub-plans to members."""
     rows = [[row.get(seat) for seat in members] for row in plan]
-    if len(members) == 2:
-        orders = product((False, True), repeat=len(rows))
-        shared = ([row[::-1] if turned else row for row, turned in zip(rows, turns, strict=True)] for turns in orders)
-    else:
-        shared = ([[row[k] for k in order] for row in rows] for order in permutations(range(len(members))))
-    plans = [
-        tuple({s: e for s, e in zip(members, row, strict=True) if e is not None} for row in rows) for rows in shared
-    ]
+    assignments: list[list[Sequence[SubPlan | None]]] = []
+    if len(members) == 2:  # each row may be exchanged by itself
+        for turns in product((False, True), repeat=len(rows)):
+            assignments.append([row[::-1] if turned else row for row, turned in zip(rows, turns, strict=True)])
+    else:  # one permutation for all rows
+        for order in permutations(range(len(members))):
+            assignments.append([[row[k] for k in order] for row in rows])
+
+    def as_row(entries: Sequence[SubPlan | None]) -> dict[int, SubPlan]:
+        return {seat: entry for seat, entry in zip(members, entries, strict=True) if entry is not None}
+
+    plans = [tuple(map(as_row, assigned)) for assigned in assignments]
     return min(duration(loads(view, other, members)) for other in plans if _is_open(view, plan, other))
 
 
@@ -212,7 +216,7 @@ def worth(walk: Walk, option: SubPlan) -> float:
 
 
 def changes(briefing: Briefing, node: Node) -> Iterator[Plan]:
-    """Yield a new plan if there are new findings, the critics' changes, the plan itself, and other changes by merit."""
+    """Yield candidates: a new plan after new findings, critics' changes, the plan itself, other changes by merit."""
     plan: Plan = node.draft.plan
     running, view = briefing.running, briefing.view
     if any(critique.findings for critique in node.critiques):

@@ -13,7 +13,7 @@ Array = np.ndarray
 
 
 class Plan(NamedTuple):
-    """Joint actions, and the states in which they are taken."""
+    """Joint actions, with the states in which they are taken."""
 
     actions: Array  # int32 (steps, N)
     # Name of the state before each step, by which a seat detects whether the team is still on the plan
@@ -26,7 +26,7 @@ class Plan(NamedTuple):
 
 
 def name_states(root: Fork, actions: Array, name: Callable[[Any], bytes]) -> tuple[bytes, ...]:
-    """Return the names of the states in which a plan's actions are taken.
+    """Return a digest of each state in which an action of a plan is taken.
 
     Args:
         root: Initial state, a batch of one; not changed.

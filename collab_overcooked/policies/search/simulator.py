@@ -21,7 +21,7 @@ Array = np.ndarray
 
 @runtime_checkable
 class PartiallyObserved(Protocol):
-    """A game whose state holds more than a seat may know: cards of others, orders that are fixed but still to come."""
+    """Game whose state contains hidden information: unseen objects of teammates, or future orders."""
 
     def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
         """Replace everything that a seat does not know by a sample of its belief, in every environment of a batch."""
@@ -109,7 +109,7 @@ class Fork:
         self.game.act_seat(self.state, self._actions, self.out)
 
     def observe(self) -> None:
-        """Write observations and masks, after the state was changed by hand."""
+        """Update observations and masks after the state was edited."""
         self.game.observe(self.state, self.out)
 
     def first(self, count: int) -> Self:
@@ -117,7 +117,7 @@ class Fork:
         return type(self)(self.game, rows(self.state, 0, count), rows(self.out, 0, count), self._base)
 
     def take(self, source: Fork, which: Sequence[int] | Array) -> Self:
-        """Overwrite the first copies with those of another fork, their random state included.
+        """Overwrite the first copies with the copies of another fork, including their random state.
 
         Args:
             source: Fork to copy from; not this fork.
@@ -156,7 +156,7 @@ class Simulator:
 
     @property
     def env(self) -> int:
-        """Number of the env, by which the policies of its seats find what they share."""
+        """Id of the env, the key under which the policies of its seats share data."""
         return id(self._live)
 
     @property

@@ -93,7 +93,7 @@ class PlanningView:
         return self._by_text[seat].get(text)
 
     def way_to(self, seat: int, entry: SubPlan, known: frozenset[str]) -> SubPlan | None:
-        """Return the seat's version of a plan's entry, or the sub-plan by which the seat discovers it.
+        """Return the seat's version of a plan's entry, or the sub-plan that discovers the entry for the seat.
 
         Args:
             seat: Index of the agent.

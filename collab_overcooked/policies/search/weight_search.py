@@ -56,7 +56,7 @@ class WeightSearch:
         raise NotImplementedError
 
     def gain(self, copies: Fork) -> Array:
-        """Return what the last step was worth in each copy, (B,)."""
+        """Return the value of the last step in each copy, (B,)."""
         gain: Array = copies.rewards[:, 0]
         return gain
 

@@ -95,5 +95,5 @@ def test_a_plan_is_read_as_it_was_written(comparison_plan: plans.ComparisonPlan,
     with pytest.raises(ValueError, match="cannot be read"):
         plans.read_plan(tmp_path)
     (tmp_path / plans.PLAN).write_text('{"games": 1}')
-    with pytest.raises(ValueError, match="is no plan"):
+    with pytest.raises(ValueError, match="is not a plan"):
         plans.read_plan(tmp_path)

@@ -38,7 +38,7 @@ def ask(waits, monkeypatch):
     def run(script, request=QUESTION, **patience):
         with serving(script) as server:
             endpoint = ChatTransport(
-                server.url, patience=RetryPolicy(**{"attempts": 4, "timeout": 5.0} | patience), sleep=waits.append
+                server.url, retry_policy=RetryPolicy(**{"attempts": 4, "timeout": 5.0} | patience), sleep=waits.append
             )
             try:
                 return endpoint.complete(request), server
@@ -189,7 +189,9 @@ def test_what_cannot_get_better_ends_at_once(ask, status):
 
 
 def test_nobody_at_home(monkeypatch, waits):
-    endpoint = ChatTransport("http://127.0.0.1:9/v1", patience=RetryPolicy(attempts=2, timeout=2), sleep=waits.append)
+    endpoint = ChatTransport(
+        "http://127.0.0.1:9/v1", retry_policy=RetryPolicy(attempts=2, timeout=2), sleep=waits.append
+    )
     with pytest.raises(EndpointError, match="gave up after 2"):
         endpoint.complete(QUESTION)
     endpoint.close()
@@ -434,7 +436,7 @@ def test_a_dialect_that_others_have_learned_meanwhile_is_spoken_at_once():
         return Says("unknown field seed", 400, wait=0.5) if "seed" in asked else "fine"  # all ask before it complains
 
     with serving(script) as server:
-        endpoint = ChatTransport(server.url, patience=RetryPolicy(attempts=1))
+        endpoint = ChatTransport(server.url, retry_policy=RetryPolicy(attempts=1))
         with ThreadPoolExecutor(3) as pool:
             replies = list(pool.map(endpoint.complete, [QUESTION] * 3))
         endpoint.close()
@@ -513,7 +515,7 @@ def test_connections_that_are_closed_end_requests_quietly(caplog):
         closed.wait()
 
     with serving(lambda asked: Says("late", wait=wait)) as server:
-        endpoint = ChatTransport(server.url, patience=RetryPolicy(first_wait=0.01))
+        endpoint = ChatTransport(server.url, retry_policy=RetryPolicy(first_wait=0.01))
         with ThreadPoolExecutor(1) as pool:
             reply = pool.submit(endpoint.complete, QUESTION)
             begun.wait(5)
@@ -566,7 +568,7 @@ def test_an_empty_purse_is_not_waited_for(ask, code):
     ],
 )
 def test_addresses_without_anybody_say_what_the_system_says(url, text, caplog):
-    endpoint = ChatTransport(url, patience=RetryPolicy(attempts=2), sleep=lambda seconds: None)
+    endpoint = ChatTransport(url, retry_policy=RetryPolicy(attempts=2), sleep=lambda seconds: None)
     with pytest.raises(EndpointError, match=text):
         endpoint.complete(QUESTION)
     assert len(caplog.messages) == 1 and "asking again in 1 s, attempt 2" in caplog.messages[0]

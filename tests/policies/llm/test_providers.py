@@ -97,7 +97,7 @@ def test_patience_follows_where_each_model_is(tmp_path: Path, monkeypatch: pytes
     for value, expected in ((None, [1800, 120]), (7.0, [7, 7])):
         with client.connect("http://127.0.0.1:8/v1", timeout=value) as reached:
             reaches = (EndpointConfig(local="tiny.gguf"), None)
-            assert [reached.transport_for(reach).patience.timeout for reach in reaches] == expected
+            assert [reached.transport_for(reach).retry_policy.timeout for reach in reaches] == expected
 
 
 def test_giving_up_sooner_does_not_shorten_attempts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,11 +106,11 @@ def test_giving_up_sooner_does_not_shorten_attempts(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(Stub, "opened", [], raising=False)
     monkeypatch.setattr(client, "LocalServer", Stub)
     with client.connect("http://127.0.0.1:8/v1", give_up=5.0) as reached:
-        patience = [reached.transport_for(reach).patience for reach in (EndpointConfig(local="tiny.gguf"), None)]
+        patience = [reached.transport_for(reach).retry_policy for reach in (EndpointConfig(local="tiny.gguf"), None)]
     assert [(one.timeout, one.give_up) for one in patience] == [(1800, 5), (120, 5)]
     (tmp_path / "tiny.gguf").write_bytes(b"GGUF")
     with client.connect(local=tmp_path / "tiny.gguf", give_up=5.0) as reached:
-        one = reached.transport_for(None).patience
+        one = reached.transport_for(None).retry_policy
     assert (one.timeout, one.give_up) == (1800, 5)
 
 

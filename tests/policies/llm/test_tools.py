@@ -37,7 +37,7 @@ def test_a_request_has_the_tools_and_no_form_of_text(monkeypatch):
     body = json.dumps({"choices": [{"index": 0, "finish_reason": "tool_calls", "message": message}]})
     complaint = Says("tool_choice 'required' is not supported", 400)
     with serving(lambda asked: complaint if "tool_choice" in asked else Says(body=body)) as server:
-        endpoint = ChatTransport(server.url, patience=RetryPolicy(attempts=1))
+        endpoint = ChatTransport(server.url, retry_policy=RetryPolicy(attempts=1))
         reply = endpoint.complete(Request("m", (ChatMessage("user", "now?"),), tools=tuple(TOOLS)))
         endpoint.close()
     assert read_act(reply.text, TOOLS, ["wait(1)", "deliver()"]) == (1, TOOL) and reply.finish == "stop"

@@ -46,7 +46,7 @@ def said(**part: Any) -> dict[str, Any]:
 
 def ask(says: Any, request: Request) -> tuple[Any, list[dict[str, Any]]]:
     with serving(says) as server:
-        endpoint = ResponsesTransport(server.url, patience=RetryPolicy(attempts=1))
+        endpoint = ResponsesTransport(server.url, retry_policy=RetryPolicy(attempts=1))
         try:
             return endpoint.complete(request), server.asked
         except EndpointError as error:

@@ -125,7 +125,7 @@ def compile_kitchen(kitchen: Kitchen, config: CollabOvercookedConfig, pool: Orde
 
 
 def without_recipes(compiled: Compiled) -> Compiled:
-    """Return a kitchen as it looks to those who do not know its recipes: no contents of a utensil make anything."""
+    """Return a copy of a kitchen without recipes, for agents that do not know them."""
     tables = compiled.tables
     blank = tables._replace(recipes=np.full_like(tables.recipes, NOTHING), needs=np.zeros_like(tables.needs))
     return replace(compiled, kitchen=replace(compiled.kitchen, recipes=()), tables=blank)
@@ -204,7 +204,7 @@ def _stations(
 
 
 def _log_of(utensil: str, preset: str) -> Log:
-    """Return what a kind of utensil logs; the original's code for pots differs from that for all others."""
+    """Return how a kind of utensil logs puts; the original logs pots differently from other utensils."""
     if preset != "original":
         return Log.EFFECTS
     return Log.PUTS if utensil == "pot" else Log.ALL_AS_PUTS
@@ -236,7 +236,7 @@ def _access(
 
 
 def _openness(mine: np.ndarray, users: np.ndarray, kinds: np.ndarray) -> np.ndarray:
-    """Tell an agent's own counters from those that most agents meet at.
+    """Distinguish an agent's own counters from counters that most agents can use.
 
     The paper's two agents share a counter or do not. Of three, two may share a floor: what one of them puts down for
     the third belongs on a counter that all can use, not on any that the two have in common.
@@ -290,7 +290,7 @@ class _Catalogue:
         self.texts: dict[str, int] = {}
 
     def add(self, text: str, verb: Verb, item: int, group: int) -> None:
-        """Append an action unless it is there already."""
+        """Append an action unless it is in the list."""
         if text not in self.texts:
             self.texts[text] = len(self.rows)
             self.rows.append((verb, item, group))

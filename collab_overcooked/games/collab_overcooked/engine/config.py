@@ -94,7 +94,7 @@ ORDERS_HORIZON = 400  # steps of a game of many orders, the field's usual horizo
 
 
 class OrderPool(NamedTuple):
-    """The tasks from which orders are drawn."""
+    """Tasks from which orders are drawn."""
 
     tasks: tuple[str, ...]  # Their names
     weights: Mapping[str, float]  # How likely each is to be drawn, 1 where none is given
@@ -151,7 +151,9 @@ def _choose_tasks(
             if type(number) is not int or number not in levels:
                 raise ValueError(f"unknown level {quote_value(number)}; known: {', '.join(map(str, levels))}")
         return tuple(name for number in dict.fromkeys(numbers) for name in levels[number]), {}
-    chosen = task if task is not None else "boiled_egg" if "boiled_egg" in kitchen.tasks else next(iter(kitchen.tasks))
+    chosen = task
+    if chosen is None:
+        chosen = "boiled_egg" if "boiled_egg" in kitchen.tasks else next(iter(kitchen.tasks))
     if not isinstance(chosen, str) or chosen not in kitchen.tasks:
         raise ValueError(near_matches("task", chosen, kitchen.tasks))
     return (chosen,), {}

@@ -28,7 +28,7 @@ class MacroState(IntEnum):
 
 
 class Tile(IntEnum):
-    """Columns of ``State.tiles`` (B, S, 7 + capacity): what lies on a counter or in a utensil."""
+    """Columns of ``State.tiles`` (B, S, 7 + capacity): content of a counter or utensil."""
 
     ITEM = 0  # on a counter the object, in a utensil the product once started
     PLATED = 1

@@ -19,7 +19,7 @@ def refuse_impossible(kitchen: Kitchen, stations: np.ndarray, access: np.ndarray
 
 
 class _Team:
-    """Sets of agents: who can use which stations, and who can come to hold an item.
+    """Sets of agents: users of each station, and possible holders of each item.
 
     Args:
         kitchen: The kitchen.
@@ -45,7 +45,7 @@ class _Team:
         return set(np.flatnonzero(usable.any(axis=1)).tolist())
 
     def cook_everything(self) -> dict[str, set[int]]:
-        """Return the agents that can take each product from its utensil, and store those that can come to hold it."""
+        """Return the agents that can take each product from its utensil, and store all possible holders."""
         cooks: dict[str, set[int]] = {}
         pending = list(self.kitchen.recipes)
         while pending:

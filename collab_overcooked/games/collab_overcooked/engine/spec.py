@@ -66,7 +66,7 @@ class AgentSpec:
 
 @dataclass(frozen=True)
 class StationSpec:
-    """A kind of station: what a grid symbol stands for."""
+    """A kind of station, the meaning of a grid symbol."""
 
     symbol: str  # Character in the grid
     kind: str  # ``"utensil"``, ``"ingredients"``, ``"dishes"`` or ``"serving"``

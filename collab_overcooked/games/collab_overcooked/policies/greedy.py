@@ -241,10 +241,10 @@ class GreedyPolicy(PolicyBase):
         )
 
     def _make_way(self, seen: AgentView, useful: list[int], expected: dict[int, int]) -> int:
-        """Return what helps the teammates most on their way: waiting, a harmless pickup, or putting down.
+        """Return the action that helps the teammates most: waiting, a harmless pickup, or putting down.
 
-        If nothing helps them, chance decides between those and the blocked useful action, so that no two agents stand
-        before each other for ever.
+        If no action helps them, draw one of these or the blocked useful action, so that two agents do not block each
+        other for ever.
         """
         kinds: dict[tuple[int, int], int] = {}
         for action in np.flatnonzero(seen.mask).tolist():

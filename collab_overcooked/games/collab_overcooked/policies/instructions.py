@@ -100,7 +100,7 @@ def _verb(action: str) -> str:
 
 
 def sentence(step: Step) -> str:
-    """Write an action in words that name its food and do not depend on other steps."""
+    """Write an action as a sentence that names its food and does not depend on other steps."""
     verb, _, rest = step.action.partition("(")
     form = _CARRYING.get(verb, f"{verb.capitalize()} {{food}} in {{place}}, and wait until {{place}} is done.")
     return form.format(food=step.food, place=rest.removesuffix(")").rpartition(",")[2])

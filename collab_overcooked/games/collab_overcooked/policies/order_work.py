@@ -90,7 +90,7 @@ class Needs:
         return fewest == 0 if stays else fewest < UNREACHABLE
 
     def room(self, seat: int, purpose: Purpose) -> int:
-        """Count the empty counters on which a seat can hand something over to those who are nearer to its use."""
+        """Count the empty counters on which a seat can hand over items to agents nearer to their use."""
         hops = self.hops(purpose)
         nearer = [i for i in range(self.book.n_agents) if hops[i] < hops[seat]]
         return sum(
@@ -282,7 +282,7 @@ class Order:
         return Columns(np.array([action for action, _ in checked], np.int32), tuple(check for _, check in checked))
 
     def shortage(self, state: Any) -> tuple[Array, Array]:
-        """Count what still has to be made or fetched.
+        """Count the items that still have to be made or fetched.
 
         Returns:
             (n, items) how many more of each are needed, and (n,) whether a dish is.

@@ -26,7 +26,7 @@ RUNNING_WEIGHT = 0.25
 
 
 class Estimate:
-    """Estimates the steps left from what is still to be made and where things are; used to rank nodes only."""
+    """Estimates the remaining steps from missing products and positions of items; used to rank nodes only."""
 
     def __init__(self, order: Order) -> None:
         self.order, self.book = order, order.book
@@ -226,7 +226,7 @@ class Search:
         return rows, (actions,)
 
     def advance(self, children: Fork, notes: Notes) -> tuple[Array, Notes]:
-        """Step by the actions that were chosen."""
+        """Step the children by their chosen actions."""
         children.step(notes[0])
         return notes[0], ()
 
@@ -248,7 +248,7 @@ class Search:
         return rows, (hashes[rows], progress(self.order, fresh), self.estimate(fresh, short, dish))
 
     def select(self, merits: Notes) -> Array:
-        """Return new children, each of equal ones once; where there are too many the best, not too many alike."""
+        """Return the children without duplicates; if there are too many, the best ones with a limit on similar ones."""
         kept = np.sort(np.unique(merits[0], return_index=True)[1])
         self.nodes += len(kept)
         if len(kept) > self.width:
@@ -305,7 +305,7 @@ def plan_from(root: Fork, width: int) -> Plan:
 
 
 class PlannerPolicy(PolicyBase):
-    """Plans for all seats and plays its own part, counting on teammates who do the same.
+    """Plans for all seats and plays its own part, assuming that teammates do the same.
 
     All planners of a team find the same plan. When the state is not the planned one, because a teammate did something
     else, the seat plans anew from there when it next has a choice. Where no plan is found it plays greedily.

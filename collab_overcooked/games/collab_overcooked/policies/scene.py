@@ -28,7 +28,7 @@ class RecipeFacts:
 
 
 class Cookbook:
-    """A kitchen's recipes, places and action ids, and what they cost to reach."""
+    """Recipes, stations and action ids of a kitchen, and the steps to reach stations."""
 
     def __init__(self, game: FullGame) -> None:
         tables = compiled_of(game, "CollabOvercooked-v0").tables
@@ -110,7 +110,7 @@ class Cookbook:
         return bool(self.access[seat][station] != Access.NONE)
 
     def can_any(self, seat: int, stations: Iterable[int]) -> bool:
-        """Return whether a seat can use one of some stations."""
+        """Return whether a seat can use at least one of the stations."""
         return any(self.can(seat, s) for s in stations)
 
     def utensils_of(self, kind: int) -> list[int]:
@@ -118,10 +118,10 @@ class Cookbook:
         return [s for s in self.utensils if self.kind[s] == kind]
 
     def _hops(self) -> dict[tuple[str, int], list[int]]:
-        near = [
-            [j for j in range(self.n_agents) if self.can_any(j, (s for s in self.counters if self.can(i, s)))]
-            for i in range(self.n_agents)
-        ]
+        near = []  # by agent: the agents that share a counter with it
+        for i in range(self.n_agents):
+            counters = [s for s in self.counters if self.can(i, s)]
+            near.append([j for j in range(self.n_agents) if self.can_any(j, counters)])
         targets = {("kind", kind): self.utensils_of(kind) for kind in set(self.kind.values())}
         targets["serve", 0] = self.members[Group.SERVING]
         hops_by_target: dict[tuple[str, int], list[int]] = {}

@@ -148,7 +148,7 @@ class CollaborationRun:
     timesteps: int  # Number of environment steps taken
 
     def actions(self, agent: int, until: int | None = None) -> tuple[str, ...]:
-        """Return one agent's actions, all of them or those with a timestamp of at most ``until``."""
+        """Return one agent's actions, up to the timestamp ``until`` if given."""
         return tuple(action for timestamp, action in self.history[agent] if until is None or timestamp <= until)
 
 
@@ -180,8 +180,8 @@ class CollaborationEvent:
 
     @property
     def code(self) -> int:
-        """0 both were right, 1 only the initiation, 2 only the response, 3 neither."""
-        return (0 if self.responded else 1) if self.initiated else (2 if self.responded else 3)
+        """0 if initiation and response were right, 1 if only the initiation, 2 if only the response, 3 if neither."""
+        return 2 * (not self.initiated) + (not self.responded)
 
 
 def requested_actions(
@@ -235,7 +235,7 @@ def spoken_actions(messages: Sequence[PlanMessage], agent: int, vocabulary: froz
 def announced_actions(
     messages: Sequence[PlanMessage], agent: int, vocabulary: frozenset[str] | None
 ) -> tuple[str, ...]:
-    """Return the actions of one agent's first plan in a conversation; its later plans do not count.
+    """Return the actions of an agent's first plan in a conversation; later plans do not count.
 
     Source: the original's parser. "First plan" is the first with anything of the form ``name(...)`` in it,
     even if it is only a wait, so that the result may be empty.
@@ -305,7 +305,7 @@ def collaboration_events(
 
 
 def required_collaborations(references: References) -> int:
-    """Return the number of collaborative actions of a task: those of all agents except the chef.
+    """Return the number of collaborative actions of a task: actions of all agents except the chef.
 
     Source: the references of the paper's code, 2, 5, 7, 9, 14 and 19 by level. Table 3 prints 12 and 17 for levels 5
     and 6, with which a play of the reference would score 14/12 and 19/17. The first reference of each agent is counted.

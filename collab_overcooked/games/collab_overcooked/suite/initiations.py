@@ -35,7 +35,7 @@ PAPER_VERBS = ("pickup", "put_obj_in_utensil", "operate", "pickup", "place_obj_o
 
 @dataclass(frozen=True)
 class Stage:
-    """A state in which an action of a teammate is due."""
+    """State in which an action of a teammate is due."""
 
     due: Step  # The action
     before: tuple[tuple[int, ...], ...]  # Actions of all seats in each step that leads to the state
@@ -70,7 +70,7 @@ def stages(game: Any) -> tuple[Stage, ...]:
 
 
 def paper_stages(game: Any) -> tuple[Stage, ...]:
-    """Return the states before the assistant's first five actions, which are those of the paper's experiments.
+    """Return the states before the assistant's first five actions, as in the paper's experiments.
 
     Source: the appendix of the paper: pickup, put, cut or stir, pickup and place, on level 3.
 
@@ -89,7 +89,7 @@ def paper_stages(game: Any) -> tuple[Stage, ...]:
 
 
 def verb_of(action: str) -> str:
-    """Return an action's verb; those that start a utensil are all called ``operate``."""
+    """Return an action's verb; all verbs that start a utensil become ``operate``."""
     verb = action.partition("(")[0]
     return verb if verb in _OTHER_VERBS else "operate"
 
@@ -98,7 +98,7 @@ _OTHER_VERBS = frozenset({"pickup", "put_obj_in_utensil", "place_obj_on_counter"
 
 
 class ScriptedPrefix:
-    """A seat that does and says what is written down until a step, and then lets a policy decide or answer.
+    """Policy that plays a script up to a step and then delegates to another policy.
 
     Args:
         policy: Decides or answers from then on.
@@ -120,7 +120,7 @@ class ScriptedPrefix:
         self.policy.reset(seat, info, seed)
 
     def act(self, seen: AgentView) -> Decision | int | str:
-        """Return what is written down, or ask."""
+        """Return the scripted action, or ask the policy after the script."""
         if seen.timestep >= len(self.before):
             return self.policy.act(seen) if self.asks else seen.idle_action
         action, due = int(self.before[seen.timestep][seen.seat]), self.due.get(seen.timestep)
@@ -130,7 +130,7 @@ class ScriptedPrefix:
         return Decision(action=action, plan=plan, say=f"Next for you: {sentence(due)}", last=True)
 
     def reply(self, seen: AgentView) -> Message | None:
-        """Answer if asked to; who has asked stays silent, as the initiation alone counts."""
+        """Let the policy answer if the seat responds; the initiator stays silent, as only its first message counts."""
         if seen.timestep >= len(self.before):
             return self.policy.reply(seen) if self.answers else None
         due = self.due[seen.timestep]
@@ -139,14 +139,14 @@ class ScriptedPrefix:
         return Message(seen.seat, "I will.", self._plan(seen, due.action))
 
     def _plan(self, seen: AgentView, action: str) -> str:
-        """Return the due action after the steps in which the seat waits for it; empty if it is at it already."""
+        """Return a plan that waits and then takes the due action; empty if the script has a different next action."""
         ahead = [actions[seen.seat] for actions in self.before[seen.timestep :]]
         waits = next((k for k, chosen in enumerate(ahead) if chosen != seen.idle_action), len(ahead))
         begins = waits < len(ahead) and seen.view.action_texts[ahead[waits]] == action
         return "; ".join([*["wait(1)"] * waits, action]) if begins else ""
 
     def account(self) -> dict[str, Any]:
-        """Return what the policy's answers took, nothing if it does not know."""
+        """Return the usage of the policy; empty if the policy does not report any."""
         return self.policy.account() if isinstance(self.policy, ReportsUsage) else {}
 
 
@@ -167,7 +167,7 @@ class InitiationMatch(Match):
         env, team = cached_env(self.env_id, self.env_kwargs), cached_team(self.team, make)
         game: Any = env.game
         earlier, stage = stages(game)[: self.stage], stages(game)[self.stage]
-        due = {len(one.before): one.due for one in earlier if len(one.before) < len(stage.before)}
+        due = {len(prior.before): prior.due for prior in earlier if len(prior.before) < len(stage.before)}
         staged = tuple(
             ScriptedPrefix(policy, stage.before, due, seat == CHEF, seat != CHEF and team.specs[seat] != REFERENCE)
             for seat, policy in enumerate(team.policies)

@@ -208,13 +208,18 @@ Groups = Sequence[Sequence[RunScore]]
 
 def success_rate(groups: Sequence[Sequence[CollaborationRun | RunScore]]) -> Estimate:
     """Return the mean success rate of tasks with Wilson's interval."""
-    return mean_of_shares([sum(run.success for run in runs) for runs in groups], [len(runs) for runs in groups])
+    successes = [sum(run.success for run in runs) for runs in groups]
+    return mean_of_shares(successes, list(map(len, groups)))
 
 
 def _means(groups: Groups, values: Callable[[RunScore], Sequence[float]]) -> tuple[Estimate, ...]:
     table = [[values(run) for run in runs] for runs in groups]
     width = len(table[0][0])
-    estimates = [mean_of_groups([[row[k] for row in rows] for rows in table]) for k in range(width)]
+
+    def column(k: int) -> list[list[float]]:
+        return [[row[k] for row in rows] for rows in table]
+
+    estimates = [mean_of_groups(column(k)) for k in range(width)]
     return tuple(estimate for estimate in estimates if estimate is not None)  # every task has a run
 
 
@@ -258,8 +263,9 @@ def apply_time_limit(run: CollaborationRun, limit: int) -> CollaborationRun:
     """
     if run.success and run.timesteps - 1 <= limit:
         return run
+    history = tuple(tuple(entry for entry in actions if entry[0] < limit) for actions in run.history)
     return CollaborationRun(
-        history=tuple(tuple(entry for entry in actions if entry[0] < limit) for actions in run.history),
+        history=history,
         conversations=tuple(c for c in run.conversations if c.timestep < limit),
         success=False,
         timesteps=min(run.timesteps, limit),

@@ -93,7 +93,7 @@ class TaskInfo:
 
 @dataclass(frozen=True)
 class TaskReferences:
-    """Tasks, references and vocabularies by which records of a game variant are scored."""
+    """Tasks, references and vocabularies for scoring records of a game variant."""
 
     tasks: Mapping[str, TaskInfo]  # Tasks by name
     vocabularies: Mapping[int, frozenset[str]] | None  # Seat -> actions that metrics know; None for all
@@ -204,7 +204,7 @@ NAME = "collab-overcooked"  # of the suite
 
 
 class CollabRecord(EpisodeRecord, kw_only=True):
-    """Record of an episode; those of ``initiations`` say which action was due, and its number from 1."""
+    """Record of an episode; in the suite ``initiations`` with the due action and its number from 1."""
 
     due: Text = ""
     due_number: Positive | None = None
@@ -349,11 +349,11 @@ def judged_run(record: CollabRecord, known: TaskReferences, gamma: float | None)
 
 
 def group_records(records: Sequence[CollabRecord], gamma: float | None = None) -> list[Group]:
-    """Sort records by game, options and team, in the order in which these first appear.
+    """Group records by game, options and team, in the order of first appearance.
 
     Args:
         records: Episodes.
-        gamma: Judges all of them by this time limit; None for the one that each was played with.
+        gamma: Time limit to judge all episodes by; None for the time limit that each was played with.
     """
     groups = []
     for members in by_variant(records, lambda record: tuple(sorted(record.team.items()))):

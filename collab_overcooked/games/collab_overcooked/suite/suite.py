@@ -1,4 +1,4 @@
-"""The suite of Collab-Overcooked: the 30 tasks of the paper, or those of any other kitchen file."""
+"""The suite of Collab-Overcooked: the 30 tasks of the paper, or the tasks of a custom kitchen file."""
 
 from __future__ import annotations
 

@@ -241,13 +241,13 @@ def comparison_tables(played: Mapping[str, Sequence[CollabRecord]]) -> tuple[lis
 
 
 def _short_names(run: str, titles: Iterable[str]) -> list[str]:
-    """Name what a run played: by the run alone if that is one thing."""
+    """Name the groups of a run; the name of the run alone if there is one group."""
     several = list(titles)
     return [run] if len(several) == 1 else [f"{run}: {title}" for title in several]
 
 
 def _rates(answers: Sequence[AnswerRow], is_right: Callable[[AnswerRow], bool | None]) -> Rates:
-    """Return shares of right answers by number of the due action, of those that are known to be right or wrong."""
+    """Return shares of correct answers by number of the due action; unjudged answers are left out."""
     by_number: dict[float, list[bool]] = {}
     for answer in answers:
         right = is_right(answer)
@@ -260,7 +260,7 @@ LIMIT_NOTE = "The agents saw the time limit of the games played; --set show_limi
 
 
 def played_gammas(records: Sequence[CollabRecord]) -> list[float]:
-    """Return the members of ``GAMMAS`` for which all records were played long enough."""
+    """Return the values of ``GAMMAS`` whose time limit no record's own limit falls short of."""
     gammas = []
     for gamma in GAMMAS:
         try:
@@ -307,7 +307,7 @@ def answer_of(record: CollabRecord, options: CollaborationOptions | None = None)
 
 
 def due_cards(records: Iterable[CollabRecord], options: CollaborationOptions | None = None) -> list[Scorecard]:
-    """Return a card for each team that was asked when actions were due; nothing for other records."""
+    """Return a card for each team of the suite ``initiations``; empty for records of other suites."""
     groups = by_variant(record for record in records if record.due)
     definition = (options or CollaborationOptions()).definition
     return [_due_card(group, [answer_of(record, options) for record in group], definition) for group in groups]

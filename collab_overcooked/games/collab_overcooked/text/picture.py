@@ -1,4 +1,4 @@
-"""The scene model of a kitchen: what a picture shows of a scene, and what items look like."""
+"""Drawing of a kitchen's scene, and icons of items."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ Scene = Mapping[str, Any]
 
 @lru_cache(maxsize=4096)
 def icon_of(name: str, plated: bool = False, ingredients: tuple[str, ...] = ()) -> Icon:
-    """Derive what an item looks like from its name.
+    """Derive the icon of an item from its name.
 
     Args:
         name: Item name such as ``"sliced_beef_and_mashed_peanut_stew"``, or ``"dish"``.

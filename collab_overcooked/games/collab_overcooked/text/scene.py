@@ -1,4 +1,4 @@
-"""Scenes of Collab-Overcooked: what each key says, and what must hold between keys."""
+"""Scenes of Collab-Overcooked: the meaning of each key, and constraints between keys."""
 
 from __future__ import annotations
 
@@ -298,7 +298,7 @@ class CollabOvercookedScenes(CompiledGame):
         return [s for s in counters if s != NOTHING and tables.access[seat, s] == Access.NONE]
 
     def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
-        """Replace what a seat cannot know in every environment of a batch: counters that it cannot use become empty.
+        """Replace hidden state in every environment of a batch: counters that the seat cannot use become empty.
 
         Things on other counters are as old as their order says. Mutates: state.
         """

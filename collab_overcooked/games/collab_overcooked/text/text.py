@@ -1,4 +1,4 @@
-"""Words for language agents: the action grammar, why actions are refused, recipes, and what a seat sees."""
+"""Texts for language agents: action grammar, reasons of refusals, recipes and observations."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def recipe_text(kitchen: Kitchen, order: str) -> str:
 
 
 def recipe_steps(kitchen: Kitchen, order: str) -> list[Any]:
-    """Return the recipes on the way to an order, inputs before what needs them, as often as they are needed."""
+    """Return the recipes needed for an order, inputs first, repeated as often as needed."""
     recipe = kitchen.recipe_by_product.get(order)
     if recipe is None:
         return []
@@ -214,7 +214,7 @@ def judge(tables: Tables, state: State, i: int, seat: int, action: int) -> Reaso
 
 
 class CollabOvercookedText(CollabOvercookedScenes):
-    """Texts of a kitchen, and what its seats may know."""
+    """Texts of a kitchen, and the knowledge of its seats."""
 
     config: CollabOvercookedConfig
     levels: tuple[str, ...]
@@ -347,12 +347,16 @@ class CollabOvercookedText(CollabOvercookedScenes):
         if name == "put_obj_in_utensil":
             return ("" if len(args) == 1 and place in utensils else "F_PUT_UTENSIL"), values
         if name == "fill_dish_with_food":
-            return ("F_FILL_ARITY" if len(args) > 1 else "" if place in utensils else "F_FILL_UTENSIL"), values
+            if len(args) > 1:
+                return "F_FILL_ARITY", values
+            return ("" if place in utensils else "F_FILL_UTENSIL"), values
         if name in self.compiled.names.operations:
             operations = zip(utensils, self.compiled.names.operations, strict=True)
             fitting = [utensil for utensil, verb in operations if verb == name]
             values |= {"operation": name, "fitting": ", ".join(fitting)}
-            return ("F_NOT_FUNCTION" if len(args) > 1 else "" if place in fitting else "F_OP_UTENSIL"), values
+            if len(args) > 1:
+                return "F_NOT_FUNCTION", values
+            return ("" if place in fitting else "F_OP_UTENSIL"), values
         known = name in ("deliver", "place_obj_on_counter") and not args
         return ("" if known else "F_NOT_FUNCTION"), values
 
@@ -378,7 +382,7 @@ class CollabOvercookedText(CollabOvercookedScenes):
         return next((code for good, code in checks if not good), ""), values
 
     def _explain(self, agent: Mapping[str, Any], seat: int, action: int, reason: int) -> str:
-        """Say why an action of a seat is refused and what would help; ``agent`` is the seat's part of the scene."""
+        """Explain why a seat's action is refused and what to do instead; ``agent`` is the seat's part of the scene."""
         row = self.compiled.tables.catalogue[action]
         return REASONS[Reason(reason)].format(
             me=self.kitchen.agents[seat].name,

@@ -121,7 +121,7 @@ def _items(level: Level) -> np.ndarray:
 
 
 def catalogue_of(level: Level) -> list[tuple[Verb, str, int, int]]:
-    """Return each command's verb, its argument, empty without one, and what the argument stands for, see ``Row``."""
+    """Return each command's verb, argument (empty without one) and the meaning of the argument, see ``Row``."""
     roles = {place.kind: place.role for place in level.places}
     kinds, items = level.kinds, level.items
     commands: list[tuple[Verb, str, int, int]] = [(Verb.WAIT, "", NOTHING, NOTHING)]

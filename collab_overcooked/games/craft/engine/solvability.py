@@ -1,4 +1,4 @@
-"""Upper bounds of what any team can achieve on a level."""
+"""Upper bounds on the score of any team on a level."""
 
 from __future__ import annotations
 

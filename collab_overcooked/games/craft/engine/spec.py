@@ -64,7 +64,7 @@ class Level:
 
     @cached_property
     def items(self) -> tuple[str, ...]:
-        """Names of all items: what places give, then the dishes."""
+        """Names of all items: items from places first, then dishes."""
         return (*dict.fromkeys(place.gives for place in self.places if place.gives), *self.dishes)
 
 

@@ -178,7 +178,7 @@ class CraftText(OrderGame):
         return seat, self.commands.index((verb, word))
 
     def read_list(self, commands: Sequence[str]) -> tuple[dict[int, tuple[int, int]], list[str], bool]:
-        """Return index and action by seat, messages about the other commands, and whether one has an unknown name.
+        """Parse commands: index and action by seat, messages about invalid commands, and whether a name is unknown.
 
         Raises:
             ActionError: The commands do not name one seat each.

@@ -72,7 +72,7 @@ def _numbers(values: object) -> np.ndarray:
 
 
 def catalogue_of(level: Level) -> tuple[list[Command], list[Command]]:
-    """Return the commands that can be actions, and those with texts that are never carried out."""
+    """Return the commands that can be actions, and commands that have a text but are never possible."""
     roles = [level.tools[kind].role for kind in level.kitchen]
     places = list(enumerate(level.locations))
     possible = [(Verb.NOOP, NOTHING, NOTHING, "noop")]

@@ -38,14 +38,14 @@ class GeneratorConfig:
 
 @cache
 def cookbook() -> Level:
-    """Return a level with the whole cookbook; what it orders does not matter."""
+    """Return a level with the whole cookbook and arbitrary orders."""
     values = {"extends": COOKBOOK, "name": COOKBOOK, "kitchen": ["storage", "servingtable"]}
     return load_level({**values, "orders": ["salmonMeatcake"]})
 
 
 @cache
 def depths() -> Mapping[str, int]:
-    """Return the number of cooking steps one after the other in each dish of the cookbook."""
+    """Return the depth of each dish of the cookbook: the number of successive cooking steps."""
     recipes = cookbook().recipes
 
     def depth(name: str) -> int:

@@ -224,7 +224,7 @@ def encode_original(tables, env, observations):
 
 
 def bounds(tables: Any, n_agents: int, n_slots: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lowest and highest value of each number of an observation; what is clipped may have no lower bound."""
+    """Return the lowest and highest value of each observation entry; clipped entries may have no lower bound."""
     if tables.params[Param.ENCODING] == Encoding.ORIGINAL64:
         return _original_bounds(tables, n_slots)
     params, lifetimes = tables.params, tables.menu[:, Menu.LIFETIME]

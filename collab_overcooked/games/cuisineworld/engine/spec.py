@@ -133,7 +133,7 @@ class Level:
         return tuple(items)
 
     def steps_of(self, dish: str) -> tuple[Recipe, ...]:
-        """Return the recipes in a dish's tree, each one after those that make its ingredients."""
+        """Return the recipes in a dish's tree, each one after the recipes of its ingredients."""
         steps: dict[str, Recipe] = {}
         recipe = self.recipes.get(dish)
         if recipe is not None:
@@ -144,7 +144,7 @@ class Level:
 
     @property
     def recipes_here(self) -> tuple[Recipe, ...]:
-        """The recipes needed for the level's orders, in the order of the cookbook; others do not exist in the level."""
+        """Recipes needed for the level's orders, in cookbook order; no other recipes exist in the level."""
         needed = {name for order in self.orders for dish in (order.name, *order.items) for name in self.tree(dish)}
         return tuple(recipe for name, recipe in self.recipes.items() if name in needed)
 

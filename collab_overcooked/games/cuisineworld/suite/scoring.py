@@ -41,7 +41,7 @@ class FailureModes:
     crowded: int = 0
 
     def __add__(self, other: FailureModes) -> FailureModes:
-        """Add the counts of further episodes."""
+        """Add the counts of more episodes."""
         return FailureModes(*map(sum, zip(astuple(self), astuple(other), strict=True)))
 
 
@@ -196,17 +196,17 @@ class CosResult(OrderResult):
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """All levels, those of the paper first and in its order."""
+        """All levels, the paper's levels first and in its order."""
         played = dict.fromkeys(level for table in self.tables.values() for level in table.levels)
         return tuple(sorted(played, key=self.level_order))
 
     def compared(self) -> tuple[str, ...]:
-        """Return the levels of averages: those of the paper that were played, or all levels if none was."""
+        """Return the levels to average over: the paper's levels that were played, or all levels if there are none."""
         return tuple(level for level in self.levels if level in published().levels) or self.levels
 
 
 def score_record(record: OrderRecord) -> dict[str, Any]:
-    """Return the metrics of one episode, as they stand in its record: those of ``METRICS``, and ``return``."""
+    """Compute the metrics of one episode from its record: ``METRICS`` and ``return``."""
     tally = tally_record(record)
     return {
         "completed": tally.completed,

@@ -76,7 +76,7 @@ def level_of_dish() -> dict[str, Level]:
 
 
 def dish_text(name: str) -> str:
-    """Return what the paper's figure 23 counts of a dish: its tools, ingredients, cooking steps and largest mixture."""
+    """Describe a dish as in the paper's figure 23: numbers of tools, ingredients, cooking steps and largest mixture."""
     level = level_of_dish()[name]
     items = level.tree(name)
     steps = [level.recipes[item] for item in items if item in level.recipes]

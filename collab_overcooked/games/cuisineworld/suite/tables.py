@@ -29,9 +29,9 @@ def cos_by_agents(result: CosResult, levels: Sequence[str]) -> dict[int, float |
 
 
 def comparison_tables(played: Mapping[str, Sequence[OrderRecord]]) -> tuple[list[ResultTable], list[Chart]]:
-    """Return what the paper's figures 3 and 21 show of several runs, and which dishes were ordered.
+    """Return the tables and curves of the paper's figures 3 and 21 for several runs, and shares of ordered dishes.
 
-    Scores by number of agents stand beside the published ones of the same levels and paces.
+    Published scores of the same levels and paces are included.
     """
     results = {f"{run}: {result.team}": result for run, records in played.items() for result in score_records(records)}
     any_default = any(result.is_default for result in results.values())
@@ -193,7 +193,7 @@ def conditions_table(result: CosResult, agents: int) -> ResultTable | None:
 
 
 def success_rates_table(result: CosResult) -> ResultTable | None:
-    """Return the paper's table 12, beside which teams of two without language models are set; None for others."""
+    """Return the paper's table 12 with the played scores of a team of two; None for other and language-model teams."""
     paper, played = published(), result.tables.get(SUCCESS_AGENTS)
     if played is None or not result.is_default or result.is_language:
         return None
@@ -247,7 +247,7 @@ def _overview(result: CosResult, title: str, first: str, groups: Mapping[str, Se
 
 
 def _gains(table: CosTable, alone: CosTable, groups: Iterable[Sequence[str]]) -> Iterator[float | None]:
-    """Yield how much higher the mean CoS of levels is than that of the same policy alone."""
+    """Yield the difference between the mean CoS of a team and of the same policy alone."""
     for levels in groups:
         together, single = (_only(one, levels).average() for one in (table, alone))
         yield None if together is None or single is None else together - single

@@ -82,7 +82,7 @@ Lifetimes = Mapping[str, int] | None
 
 
 def icon_of(level: Level, name: str) -> Icon:
-    """Return what an item of a level's cookbook looks like."""
+    """Return the icon of an item of a level's cookbook."""
     recipe = level.recipes.get(name)
     if recipe is None:
         return Icon(foods=(name,))

@@ -1,4 +1,4 @@
-"""Scenes of CuisineWorld: what each key says, and what must hold between keys."""
+"""Scenes of CuisineWorld: the meaning of each key, and constraints between keys."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from .text import CHOICES, recipes_below, rules, surroundings
 
 
 class KitchenView(OrderView):
-    """Knowledge of one agent: the whole state, so that it also knows the valid actions of the others."""
+    """Knowledge of one agent: the whole state, and thus also the valid actions of teammates."""
 
     goto = Verb.GOTO
     public_choices = True  # commands are carried out one after the other
@@ -36,7 +36,7 @@ class KitchenView(OrderView):
 
     @cached_property
     def surroundings(self) -> str:
-        """The observation for people; language agents get the original's text."""
+        """Observation for people; language agents get the original's text."""
         return self._say(surroundings(self.scene, self._seat))
 
     @cached_property

@@ -62,7 +62,7 @@ REPORTS = {
 
 
 class Void(Exception):
-    """A list of commands of which none is carried out; the message, perhaps empty, is what the game reports."""
+    """A list of commands is rejected as a whole; the game reports the message, which may be empty."""
 
 
 def reasons_of(reasons: int) -> list[Reason]:
@@ -122,7 +122,7 @@ def work_text(level: Level) -> str:
 
 
 def recipes_below(level: Level, dishes: Sequence[str]) -> dict[str, Recipe]:
-    """Return the recipes in the trees of some dishes, by product."""
+    """Return all recipes needed for some dishes, by product."""
     recipes: dict[str, Recipe] = {}
     for name in dishes:
         recipe = level.recipes.get(name)

@@ -35,7 +35,7 @@ HANDS_OF = slice(Agent.LEFT_HAND, Agent.LEFT_HAND + HANDS)
 
 
 class Guess:
-    """Replaces what a seat does not know in one environment, whose arrays ``state`` has without a batch axis."""
+    """Samples a belief: replaces a seat's unknown facts in one environment, whose arrays have no batch axis."""
 
     def __init__(self, tables: Any, state: State, seat: int, rng: np.random.Generator) -> None:
         self.tables, self.state, self.rng = tables, state, rng
@@ -126,7 +126,7 @@ class Guess:
             places[p, Place.FREE] = 1
 
     def _missing(self, lost: list[int]) -> list[tuple[int, int, int]]:
-        """Return the lost things that there must be, with their classes and roles; the others are not there."""
+        """Return the unseen things that must exist, with class and role; other unseen things do not exist."""
         things, params = self.state.things, self.tables.params
         is_known = self.known[:, Belief.STATUS] != Known.UNKNOWN
         placed = is_known & ~np.isin(np.arange(len(things)), lost)

@@ -15,7 +15,7 @@ LOADS = ("food", "stuff")
 
 @dataclass(frozen=True)
 class HouseConfig(Config):
-    """Options that both games have, and what the home of each fixes, by names of ``Param``."""
+    """Options of both games, and the fixed parameters of each home by names of ``Param``."""
 
     tasks: ClassVar[tuple[str, ...]]  # families
     task: str | None = unchecked(None, "Family of tasks; one is drawn for each episode if None.")

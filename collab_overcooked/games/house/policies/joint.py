@@ -152,7 +152,7 @@ Cell = tuple[int, int]
 
 @lru_cache(maxsize=4096)
 def ways_from(grid: Grid, start: Cell) -> dict[Cell, int]:
-    """Return the path lengths, in cells, from one cell to all others."""
+    """Return the path lengths, in cells, from one cell to all cells."""
 
     def beside(cell: Cell) -> list[Cell]:
         x, y = cell
@@ -324,8 +324,9 @@ class HouseSubplans:
         for r in rooms:
             value = FETCH * hidden + lost * GOAL_VALUE / len(rooms)
             if value > 0:
-                here = plans is not None and scene["me"]["room"] == r
-                action = (plans.id(Verb.EXPLORE) if here else plans.id(Verb.GO, r)) if plans else None
+                action: int | None = None
+                if plans:
+                    action = plans.id(Verb.EXPLORE) if scene["me"]["room"] == r else plans.id(Verb.GO, r)
                 work = float(self.cost[Verb.LOOK]) if self.is_transport else 0.0
                 text = self._search_text(scene, r)
                 full = lost > 0 and self._held(scene, seat) >= HANDS  # it goes there to bring things, too

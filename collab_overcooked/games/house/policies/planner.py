@@ -50,7 +50,7 @@ class SubPlans:
 
 
 class SubPlanPolicy(PolicyBase):
-    """A policy that chooses among sub-plans by what its seat knows; a subclass says how."""
+    """Base of policies that choose among sub-plans from the knowledge of their seat."""
 
     name = ""
 
@@ -75,12 +75,12 @@ class SubPlanPolicy(PolicyBase):
         raise NotImplementedError
 
     def is_late(self, scene: Scene, cells: int) -> bool:
-        """Tell whether it is time to bring what is held to the goal place, so many cells away."""
+        """Return whether held things must be brought to the goal place now, given its distance in cells."""
         left = scene["limit"] - scene["tick"] - (RESERVE if self.is_transport else 2)
         return bool(left <= cells * self.tables.cost[Verb.WALK] + 2 * self.tables.cost[Verb.PUT] + 2)
 
     def any_of(self, ids: Mapping[int, int]) -> int | None:
-        """Return one of some actions, all alike; None if there are none."""
+        """Return a random action, uniformly; None if there are none."""
         return int(self.rng.choice(list(ids.values()))) if ids else None
 
 
@@ -102,7 +102,7 @@ def is_full(scene: Scene) -> bool:
 
 
 def still_wanted(scene: Scene) -> dict[str, int]:
-    """Return how many of each kind are wanted beside those seen at the goal place and those that the seat holds."""
+    """Return the number of missing things by kind; things seen at the goal place or held by the seat do not count."""
     carried = [scene["things"][o]["name"] for o in (*held(scene), *scene["me"]["inside"])]
     counts = {goal["name"]: goal["need"] - goal["seen"] - carried.count(goal["name"]) for goal in scene["goals"]}
     return {name: count for name, count in counts.items() if count > 0}
@@ -118,7 +118,7 @@ RESERVE = 60  # ticks that are kept for surprises on the way home in Transport
 
 
 class Greedy(SubPlanPolicy):
-    """Does what is nearest; goes home with full hands, or when time runs out or nothing else is left to do."""
+    """Pursues the nearest goal; returns to the goal place with full hands, late, or with no other work left."""
 
     name = "greedy"
 
@@ -256,7 +256,7 @@ class MonteCarloPlanner(SubPlanPolicy):
         return self.explore(scene, plans) if action is None else action
 
     def explore(self, scene: Scene, plans: SubPlans) -> int | None:
-        """Return a random look at what is unknown."""
+        """Return a random action that explores unknown places."""
         look = plans.id(Verb.EXPLORE)
         if look is not None:
             return look
@@ -294,9 +294,11 @@ class MonteCarloPlanner(SubPlanPolicy):
         return [Subgoal(name, *spot) for name in names for spot in spots]
 
     def search(self, scene: Scene, candidates: list[Subgoal]) -> Subgoal:
-        """Return the first subgoal of most simulations."""
+        """Return the subgoal with the most simulations."""
         names = sorted({candidate.name for candidate in candidates})
-        by_name = {name: [k for k, other in enumerate(candidates) if other.name == name] for name in names}
+        by_name: dict[str, list[int]] = {name: [] for name in names}
+        for k, candidate in enumerate(candidates):
+            by_name[candidate.name].append(k)
         root = _Node()
         for _ in range(self.simulations):
             sample = self.sample(candidates, by_name)
@@ -385,7 +387,7 @@ class FullInformationPlanner(SubPlanPolicy):
         return self.towards(state, plans, int(state.things[0, share[0], Thing.PARENT]), share[0]) if share else None
 
     def towards(self, state: State, plans: SubPlans, place: int, thing: int = NOTHING) -> int | None:
-        """Return what brings a place, or a thing there, nearer: taking it, opening its container, finding its room."""
+        """Return the next action towards a place or a thing there: take it, open its container, or find its room."""
         if thing != NOTHING and plans.id(Verb.FETCH, thing) is not None:
             return plans.id(Verb.FETCH, thing)
         for verb, arg in ((Verb.CHECK, place), (Verb.GO, int(state.places[0, place, Place.ROOM])), (Verb.EXPLORE, 0)):
@@ -396,7 +398,7 @@ class FullInformationPlanner(SubPlanPolicy):
 
 
 def share_of(state: State, seat: int) -> list[int]:
-    """Return the things that a seat is to bring, in order: the nearest pair of agent and thing is settled first.
+    """Return the things assigned to a seat, in order; the nearest pairs of agent and thing are assigned first.
 
     An agent's next way starts where its last thing lies; two things, then a way home, make a trip.
     """

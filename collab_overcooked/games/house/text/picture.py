@@ -1,4 +1,4 @@
-"""Floor plans: the total home, or what one agent knows of it."""
+"""Floor plans: the whole home, or one agent's knowledge of the home."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ LISTED = 8  # lines of a goal or of rooms
 
 
 def icon_of(name: str) -> Icon:
-    """Return what a thing looks like."""
+    """Return the icon of a thing."""
     return Icon(SHAPES.get(name, ""), foods=(name,), text=name)
 
 
@@ -180,7 +180,7 @@ def picture(scene: Scene, names: Sequence[str]) -> Drawing:
 
 
 def known_picture(scene: Scene, names: Sequence[str]) -> Drawing:
-    """Return the picture of what one agent knows, a ``known_scene``; rooms that it has not entered are shaded."""
+    """Draw one agent's knowledge, a ``known_scene``; rooms that the agent has not entered are shaded."""
     placed: dict[tuple[int, int], list[BoardCell]] = defaultdict(list)
     things, me = scene["things"], scene["me"]
     for p, place in scene["places"].items():
@@ -210,7 +210,7 @@ def known_picture(scene: Scene, names: Sequence[str]) -> Drawing:
 
 
 def _overview(scene: Scene, names: Sequence[str]) -> Overview:
-    """Return the map of what one agent knows: rooms, the goal place, goal things, and mates where last seen."""
+    """Return the map of one agent's knowledge: rooms, the goal place, goal things, and mates where last seen."""
     boxes = [room["box"] for room in scene["rooms"]]
     areas = tuple(
         (left, top, right - left + 1, bottom - top + 1, KNOWN[room["known"]], room["name"])

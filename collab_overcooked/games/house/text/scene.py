@@ -1,4 +1,4 @@
-"""Scenes of the household games: what each key says, what must hold between keys, and what one agent knows."""
+"""Scenes of the household games: the meaning of each key, constraints between keys, and knowledge of one agent."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ FURNISHED = ("surface", "container", "bed")  # kinds of places
 
 
 def numbered(names: Sequence[str], k: int) -> str:
-    """Return a name of a list, with a number if there are several like it."""
+    """Return the name at an index of a list, numbered if the name occurs several times."""
     return names[k] if names.count(names[k]) == 1 else f"{names[k]} {names[: k + 1].count(names[k])}"
 
 
 def known_scene(scene: Scene, seat: int) -> Scene:
-    """Return the part of a scene that a seat knows; things and places are as it believes them to be.
+    """Return the part of a scene that a seat knows; things and places are as the seat believes them to be.
 
-    ``places`` and ``things`` are by their numbers; rooms, furniture and things have ``way``, the cells to walk there.
+    ``places`` and ``things`` have their numbers as keys; ``way`` is the number of cells to walk there.
     """
     known, agent = scene["known"][seat], scene["agents"][seat]
     ways, things = agent["ways"], scene["things"]
@@ -83,18 +83,21 @@ def known_scene(scene: Scene, seat: int) -> Scene:
     reached = all(g["have"] >= g["need"] for g in scene["goals"])  # ends the game, so all may know
     done = [thing["name"] for thing in believed.values() if thing["status"] == "done"]
     inside = [o for o, thing in enumerate(things) if thing["rel"] == "inside" and thing["parent"] in agent["hands"]]
+    goals = [{"name": g["name"], "need": g["need"], "seen": done.count(g["name"])} for g in scene["goals"]]
+    met = ((j, row) for j, row in enumerate(known["mates"]) if j != seat and row[Mate.TICK] != NOTHING)
     return {
         "seat": seat,
-        **{name: scene[name] for name in ("task", "tick", "limit", "grid")},
+        "task": scene["task"],
+        "tick": scene["tick"],
+        "limit": scene["limit"],
+        "grid": scene["grid"],
         "goal": {"place": goal, "name": scene["places"][goal]["name"], "found": goal in places, "reached": reached},
-        "goals": [{"name": g["name"], "need": g["need"], "seen": done.count(g["name"])} for g in scene["goals"]],
+        "goals": goals,
         "rooms": rooms,
         "places": places,
         "things": believed,
-        "me": {**{name: agent[name] for name in ("at", "hands", "room", "running", "left")}, "inside": inside},
-        "mates": {
-            j: _mate(things, row) for j, row in enumerate(known["mates"]) if j != seat and row[Mate.TICK] != NOTHING
-        },
+        "me": {name: agent[name] for name in ("at", "hands", "room", "running", "left")} | {"inside": inside},
+        "mates": {j: _mate(things, row) for j, row in met},
         "team": len(scene["agents"]),
     }
 

@@ -1,4 +1,4 @@
-"""Texts of the household games: actions, the manual, and the observation; and what an agent knows."""
+"""Texts of the household games: actions, manual, observation, and knowledge of an agent."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def event_of(row: list[int], texts: Sequence[str]) -> dict[str, Any] | None:
 
 
 def describe(scene: Scene, running: str) -> str:
-    """Return what a seat knows, its ``known_scene``, as text, with its action in progress, if there is one."""
+    """Describe a seat's knowledge, its ``known_scene``, and its running action if there is one."""
     me, rooms = scene["me"], scene["rooms"]
     goal = [f"{min(g['seen'], g['need'])} of {several(g['need'], g['name'])}" for g in scene["goals"]]
     place = scene["goal"]["name"] + ("" if scene["goal"]["found"] else " (not found yet)")

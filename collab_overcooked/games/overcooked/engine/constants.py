@@ -136,7 +136,7 @@ class Change(IntEnum):
 
 
 class Shaping(IntEnum):
-    """Entries of ``Tables.shaping``: what shaped reward pays."""
+    """Entries of ``Tables.shaping``: shaped rewards by event."""
 
     POTTING = 0
     DISH = 1
@@ -412,7 +412,7 @@ URGENT_STEPS = 40  # fewer than this many steps are left
 
 
 class NearestObject(IntEnum):
-    """Columns of ``Tables.nearest``: what a pose is near to."""
+    """Columns of ``Tables.nearest``: nearest objects of a pose."""
 
     ONIONS = 0
     TOMATOES = 1

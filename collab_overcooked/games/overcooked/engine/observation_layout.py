@@ -37,7 +37,7 @@ MAX_NUMBER = 255  # of a picture; times and counts stop there
 
 
 def _channels_of(names: type[IntEnum]) -> dict[Terrain, int]:
-    """Return the channel of each kind of cell, which is its name in the plural."""
+    """Return the channel of each kind of cell; channels are named by plurals of kinds."""
     plurals = {kind: kind.name if kind.name.endswith("S") else f"{kind.name}S" for kind in Terrain}
     return {kind: names[plural] for kind, plural in plurals.items() if plural in names.__members__}
 
@@ -50,7 +50,7 @@ UNKNOWN = {  # what an encoding has no channel for
 
 
 def check_view(config: Any) -> None:
-    """Reject incompatible options."""
+    """Reject options of the observation that exclude each other."""
     if config.obs.startswith("features"):
         for name in ("axes", "view_radius", "size"):
             if getattr(config, name) is not None:
@@ -65,7 +65,7 @@ def check_view(config: Any) -> None:
 def fill_view(
     view: Array, height: int, width: int, channels: int, order: Any, view_radius: int | None
 ) -> tuple[int, ...]:
-    """Write the sizes and steps of a picture, whole or of what lies around a player, and return its shape."""
+    """Write the sizes and strides of a picture, of the whole map or of a player's window, and return its shape."""
     margin, side = view_radius or 0, None if view_radius is None else 2 * view_radius + 1
     shape, steps = _layout_of(side or width, side or height, channels, order)
     _, map_steps = _layout_of(width + 2 * margin, height + 2 * margin, channels, order)
@@ -117,7 +117,10 @@ def compile_view(
     terrain = _pad(terrain, config.size)
     order = AXES[config.axes or ("hwc" if obs == "jaxmarl" else "whc")]
     extended = encoding == Encoding.LOSSLESS and not symbols.isdisjoint("WG")
-    map_channels = len(GateChannel) if encoding == Encoding.GATES else len(Channel) if extended else int(Channel.WALLS)
+    if encoding == Encoding.GATES:
+        map_channels = len(GateChannel)
+    else:
+        map_channels = len(Channel) if extended else int(Channel.WALLS)
     base, changes = PLAYER_CHANNELS * n_players, [config.notice, 1] if config.notice else []
     channels = base + map_channels + len(changes)
     shape = fill_view(view, terrain.shape[1], terrain.shape[2], channels, order, view_radius)

@@ -1,4 +1,4 @@
-"""Proof that a kitchen can be worked in: who carries what from where to where until a soup is served.
+"""Proof that a kitchen is solvable: a sequence of carrying subtasks of players until a soup is served.
 
 The proof counts on little. Players who are not needed stay where they start and are in the way; those who act have
 parts of the floor to themselves, so that none can block another, and hand things over on counters between the parts.
@@ -81,7 +81,7 @@ def works_anywhere(grid: Sequence[str], starts: Sequence[Cell], recipes: Sequenc
 
 
 def flood(grid: Sequence[str], start: Cell, taken: set[Cell], floor: str = FLOOR) -> frozenset[Cell]:
-    """Return the floor that can be walked to from a start, past the cells of players who stay where they are."""
+    """Return the floor cells reachable from a start without entering ``taken`` cells."""
 
     def beside(cell: Cell) -> list[Cell]:
         return [near for near in neighbours(cell) if near not in taken and _at(grid, near) in floor]

@@ -390,7 +390,7 @@ def _spread(doc: Document, values: dict[str, Any], key: str, name: str) -> None:
 
 
 def _public_shaping(doc: Document, rewards: Any) -> dict[str, Any]:
-    """Translate shaped rewards; those that a file leaves out pay nothing, as in the original."""
+    """Translate shaped rewards; missing ones are 0, as in the original."""
     if not isinstance(rewards, dict):
         raise doc.error(
             f"rew_shaping_params must be None or a dictionary, not {quote_value(rewards)}", "rew_shaping_params"

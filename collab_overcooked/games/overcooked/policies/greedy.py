@@ -54,7 +54,7 @@ class Assigner:
         return self._rows[state.clock[0, Clock.LAYOUT]]
 
     def directives_at(self, state: Any, s: int, held: int) -> list[int]:
-        """Return the directives for what a player does at a station with what it holds."""
+        """Return the directives for a player's action at a station with its held item."""
         catalogue, objects = self.tables.catalogue, self.tables.objects[state.clock[0, Clock.LAYOUT]]
         terrain, x, y = self.kitchen(state).stations[s].tolist()
         slots = np.flatnonzero((objects[:, Object.X] == x) & (objects[:, Object.Y] == y))
@@ -103,7 +103,7 @@ class GreedyPolicy(PolicyBase):
         return action
 
     def _directive(self, seen: AgentView, state: Any) -> int:
-        """Return the directive for the seat's goal; if it is impossible now, wait or make room for the others.
+        """Return the directive for the seat's goal; if it is impossible now, wait or make room for teammates.
 
         Players make room before closed gates and for players with more urgent goals.
         """
@@ -121,7 +121,7 @@ class GreedyPolicy(PolicyBase):
 
 
 def verb_for(terrain: int, held: int) -> Verb:
-    """Return what a player does at a station with what it holds."""
+    """Return the verb of a player at a station with its held item."""
     if terrain in (Terrain.SERVING, Terrain.GATE):
         return Verb.DELIVER if terrain == Terrain.SERVING else Verb.OPEN
     if terrain == Terrain.POT:

@@ -1,4 +1,4 @@
-"""Needs of a kitchen: what every pot lacks, what lies about, and where an item is of use."""
+"""Needs of a kitchen: missing items of every pot, loose items, and uses of items."""
 
 from __future__ import annotations
 

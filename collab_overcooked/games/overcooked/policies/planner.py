@@ -78,7 +78,7 @@ def evaluate_states(kitchens, open_distances, state, goals, worth):
 
 @kernel
 def heuristic_thing(kitchen, thing, less, ingredients, dishes):
-    """Return the worth of a thing in a hand, or for less on a counter; what is not needed any more is worth nothing."""
+    """Return the value of a thing in a hand, or a smaller one on a counter; unneeded things have value 0."""
     if thing[Thing.ITEM] == SOUP:
         value = kitchen.values[thing[Thing.ONIONS], thing[Thing.TOMATOES]]
         return (LOADED - 6 * less) * value // max(kitchen.best[0, 0], 1)
@@ -309,7 +309,7 @@ class Search:
         return self._parents[:count], (self._chosen[:count],)
 
     def advance(self, children: Fork, notes: Notes) -> tuple[Array, Notes]:
-        """Step towards the subtasks, and end those that are done."""
+        """Step towards the subtasks, and end completed ones."""
         state, goals = children.state, notes[0]
         actions, before = np.zeros(goals.shape[:2], np.int32), state.players.copy()
         act_on_subtasks(self._kitchens, state, goals, self._team, self._distances, self._moves, actions)
@@ -362,7 +362,7 @@ primitive_game: Callable[[Any], Any] = lru_cache(maxsize=8)(_primitive_game)  # 
 
 
 class PlannerPolicy(PolicyBase):
-    """Plans the whole episode for all seats and plays its own part, counting on teammates who do the same.
+    """Plans the whole episode for all seats and plays its own part, assuming that teammates do the same.
 
     Where a teammate does something else, a short plan is made from there, and again every few steps.
 

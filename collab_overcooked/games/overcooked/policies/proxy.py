@@ -1,4 +1,4 @@
-"""Stand-ins for people by layout: clones of noisy and greedy play, and policies that were trained beside such a clone.
+"""Stand-ins for people by layout: clones of noisy and greedy play, and policies trained with such a clone.
 
 Source: LLM-Co, table 2, whose proxies are clones of people's games (Carroll et al. 2019). Those games do not come with
 the package; ``train bc --data`` reads them.
@@ -31,7 +31,7 @@ class ProxyPolicy(PolicyBase):
         self._by_layout: dict[str, TrainedPolicy] = {}
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        layout, *others = (one.name for one in info.game.layouts)  # type: ignore[attr-defined]
+        layout, *others = (layout.name for layout in info.game.layouts)  # type: ignore[attr-defined]
         if others:
             raise ValueError(
                 f"policy {self.name!r} plays one layout, not a pool of {1 + len(others)}; evaluate each alone"
@@ -49,7 +49,7 @@ class ProxyPolicy(PolicyBase):
 
 
 def from_text(text: str) -> ProxyPolicy:
-    """Make the policy of a spec such as ``"proxy:bc"``; the text is what follows the colon.
+    """Create the policy of a spec such as ``"proxy:bc"`` from the text after the colon.
 
     Raises:
         ValueError: The kind is unknown.

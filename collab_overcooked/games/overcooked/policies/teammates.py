@@ -1,4 +1,4 @@
-"""Conclusions from earlier steps: teammates to rely on, jams, and players who wait for each other."""
+"""Models of teammates from earlier steps: reliability, jams, and players who wait for each other."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NEAR = 2  # cells at which two can be in each other's way
 
 
 class TeammateModel:
-    """Watches the teammates of one seat: whom a player relies on, whom it walks around, and when it yields.
+    """Models the teammates of one seat: which ones are reliable, which ones to walk around, and when to yield.
 
     Players of other policies are judged by their actions alone. A thing held by one counts as on its way while it acts
     at pots and serving cells from time to time; one that stands still is walked around like a closed gate; a thing
@@ -51,7 +51,7 @@ class TeammateModel:
         self._aside = 0  # steps to go
 
     def watch(self, players: Array, stations: Array) -> None:
-        """Look at what everybody did."""
+        """Update the model from the last actions of all players."""
         if self._before is not None and len(self._others):
             moved = (players[:, [Player.X, Player.Y]] != self._before[:, [Player.X, Player.Y]]).any(axis=1)
             handled = players[:, Player.HAND] != self._before[:, Player.HAND]
@@ -82,7 +82,7 @@ class TeammateModel:
             self._team.claimed[s] = CLAIM
 
     def relied_on(self, env: State) -> State:
-        """Return the environment, without the things held by unreliable players of other policies."""
+        """Return the environment without things held by unreliable players of other policies."""
         useless = self._others[self._useless[self._others] >= RELIED]
         if not len(useless):
             return env
@@ -141,7 +141,7 @@ class Traffic:
         self._hands: Array | None = None
 
     def watch(self, goals: Array, order: Array, players: Array, stations: Array, actions: Array) -> None:
-        """Look at what was decided in this step, to set ``turn`` for the next."""
+        """Set ``turn`` for the next step from this step's decisions."""
         i = int(order[-1 if self.turn == 1 else 0])
         s = int(goals[i, Goal.STATION])
         waits = s != NOTHING and actions[i] == Action.STAY and not faces(players[i], stations[s])
@@ -160,7 +160,7 @@ class Traffic:
 
 
 class Halt:
-    """Notices that nothing new happens in hands and cells: players wait for each other, or do and undo the same."""
+    """Detects standstill in hands and cells: players wait for each other, or repeatedly undo each other's work."""
 
     def __init__(self) -> None:
         self._known: set[int] = set()
@@ -168,7 +168,7 @@ class Halt:
         self._left = 0  # steps of relief to go
 
     def watch(self, state: Any) -> bool:
-        """Look at the state of this step, and return whether players relieve each other instead of working ahead."""
+        """Update the detector, and return whether players shall relieve each other instead of working ahead."""
         hands, score = state.players[0, :, Player.HAND :], state.clock[0, Clock.SCORE]
         now = hash((hands.tobytes(), state.cells[0].tobytes(), int(score)))
         self._left = max(self._left - 1, 0)

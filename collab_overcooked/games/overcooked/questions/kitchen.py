@@ -57,7 +57,7 @@ class Kitchen:
         return registry.load_game(ENV_ID, layout=self.layout, action_level=MEDIUM)
 
     def told(self, state: State, seat: int) -> str:
-        """Return what an agent that chooses directives is told in a state: distances, contents, possible directives."""
+        """Return the observation text of an agent with directives: distances, contents, possible directives."""
         game = self._directed
         arrays, out = game.alloc(1)
         game.reset(arrays, out, np.ones(1, np.bool_), {"state": state})
@@ -85,7 +85,7 @@ class Kitchen:
         return self.game.look(arrays, 0, seat)
 
     def steps_to_use(self, state: State, seat: int, *names: str) -> int | None:
-        """Return the fewest steps in which a seat can use some objects, one after the other; None if it cannot.
+        """Return the fewest steps in which a seat can use objects in the given order; None if impossible.
 
         The other cook is ignored, and closed gates stay closed.
         """

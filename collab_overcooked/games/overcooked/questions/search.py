@@ -1,4 +1,4 @@
-"""Exact joint search: how soon a team can reach a goal, by what each player does first with its hands.
+"""Exact joint search: fewest steps of a team to a goal, by each player's first use of its hands.
 
 Breadth-first over the game's kernels, with primitive actions of both players. A state is pruned only if a lower bound
 shows that the goal cannot be reached from it in time; solutions within the limit are optimal, and others take longer.
@@ -127,7 +127,7 @@ class JointSearch:
         return carry
 
     def solve(self, scene: Any, goal: Goal, margin: int, longest: int) -> Solution | None:
-        """Return the fewest steps to a goal, and those by the players' first uses, up to ``margin - 1`` steps more.
+        """Return the fewest steps to a goal, in total and by the players' first uses, up to ``margin - 1`` steps more.
 
         Args:
             scene: As ``Overcooked.scene`` returns it.

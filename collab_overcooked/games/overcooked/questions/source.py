@@ -90,7 +90,7 @@ def _ready(kitchen: Kitchen, state: State, name: str, seat: int) -> Iterator[Fac
 
 
 def _routes(kitchen: Kitchen, name: str, uses: list[int | None], seat: int) -> Iterator[Fact]:
-    """Yield questions about ways to a thing, whether or not it can be used with what is in the hands."""
+    """Yield questions about ways to a thing, whether or not the held item allows using it."""
     own_steps, other_steps = steps = [None if use is None else use - 1 for use in uses]
     alone, thing, other = _alone(kitchen), text.title(name), NAMES[1 - seat]
     for who, count in zip((seat, 1 - seat), steps, strict=True):
@@ -324,7 +324,7 @@ class OvercookedQuestions:
         return described if plain else f"{described}\n\n{kitchen.told(item.scene.state, item.seat)}"
 
     def play_options(self, scene: Scene, language: bool) -> Mapping[str, Any]:
-        """Let language models choose directives, all others primitive actions."""
+        """Let language models choose directives, other policies primitive actions."""
         return {**scene.options, "action_level": "medium"} if language else scene.options
 
     def chosen(self, item: Item, scenes: Sequence[State], actions: Sequence[Sequence[str]]) -> int | None:
@@ -335,7 +335,9 @@ class OvercookedQuestions:
         if action == WAIT or cell is None:
             still = all(_pose(scene, seat) == _pose(scenes[0], seat) for scene in scenes)
             waited = action == WAIT or (still and kitchen.used(before, after, 1 - seat) is not None)
-            return item.choices.index(WAIT) if waited and WAIT in item.choices else OTHER if action == WAIT else None
+            if waited and WAIT in item.choices:
+                return item.choices.index(WAIT)
+            return OTHER if action == WAIT else None
         matching = [i for i, choice in enumerate(item.choices) if choice != WAIT and kitchen.cell(choice) == cell]
         return matching[0] if matching else OTHER
 
@@ -354,7 +356,7 @@ class OvercookedQuestions:
 
 
 def _about_partner(kitchen: Kitchen, judged: Judged, partner: int, name: str) -> Item | None:
-    """Return the item about a partner's next action, towards the same goal if that settles it, else the other one."""
+    """Return the item about a partner's next action, towards the same goal if unique, else the other goal."""
     for goal in (judged.goal, *(goal for goal in Goal if goal != judged.goal)):
         known = judged if goal == judged.goal else judge(kitchen, judged.state, goal)
         items = [] if known is None else _action_items(kitchen, known, partner, PAPER, (name,))
@@ -373,7 +375,7 @@ def _scene(kitchen: Kitchen, state: State) -> Scene:
 
 
 def _action_items(kitchen: Kitchen, judged: Judged, seat: int, part: str, skills: tuple[str, ...]) -> list[Item]:
-    """Return the item about a seat's best action, and its partner's about what it will see if it acts otherwise."""
+    """Return the item about a seat's best action, and the partner's item about a different action of the seat."""
     solution, best, worse = judged.solution, judged.best[seat], judged.worse[seat]
     if not best or not worse:
         return []

@@ -129,7 +129,7 @@ def title(name: str) -> str:
 
 
 def question(goal: Goal, seat: int, kind: str) -> str:
-    """Return the question for a seat's best action, or the one that its partner gets about it."""
+    """Return the question about a seat's best action, for the seat or for its partner."""
     objective = f"You both want {GOALS[goal]} as soon as possible."
     me, other = NAMES[seat], NAMES[1 - seat]
     if kind == items.PARTNER:

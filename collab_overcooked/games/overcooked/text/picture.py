@@ -1,4 +1,4 @@
-"""The scene model of a kitchen: what a picture shows of a scene; parts of it are those of OvercookedV2 too."""
+"""Drawing of a kitchen's scene; OvercookedV2 shares parts of it."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ Thing = Mapping[str, Any]
 
 
 def food_icons(names: Sequence[str]) -> tuple[Icon, ...]:
-    """Return what ingredients look like, one by one."""
+    """Return the icons of ingredients."""
     return tuple(Icon(foods=(FOODS.get(name, name),)) for name in names)
 
 
 def icon_of(thing: Thing) -> Icon:
-    """Return what an object looks like."""
+    """Return the icon of an object."""
     if "ingredients" in thing:
         return Icon("soup", tuple(FOODS.get(name, name) for name in thing["ingredients"]), garnish=True)
     return Icon("dish") if thing["item"] in ("dish", "plate") else food_icons([thing["item"]])[0]

@@ -1,4 +1,4 @@
-"""Scenes of Overcooked: what each key says, and what must hold between keys."""
+"""Scenes of Overcooked: the meaning of each key, and constraints between keys."""
 
 from __future__ import annotations
 

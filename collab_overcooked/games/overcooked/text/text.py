@@ -120,7 +120,7 @@ def object_name(thing: Array) -> str:
 
 
 def directive_text(verb: Verb, kind: Kind, name: str) -> str:
-    """Return the text of a directive: what is done with an object of a kind, by its name."""
+    """Return the text of a directive: a verb and the name of an object."""
     if verb == Verb.TAKE:
         return f"take {TAKEN[kind]} from {name}" if kind in TAKEN else f"take from {name}"
     if verb == Verb.PUT:
@@ -218,7 +218,9 @@ def greeting(seat: int, n_agents: int) -> str:
 
 def counted(count: int, food: str) -> str:
     """Return an ingredient with its count."""
-    return f"{count} {food}{'' if count == 1 else 'es' if food.endswith('o') else 's'}"
+    if count == 1:
+        return f"1 {food}"
+    return f"{count} {food}{'es' if food.endswith('o') else 's'}"
 
 
 def soup_text(soup: Sequence[int]) -> str:
@@ -364,7 +366,7 @@ class OvercookedText(OvercookedScenes):
         )
 
     def judge(self, state: Any, i: int, seat: int, action: int, params: Array | None = None) -> int:
-        """Check a directive as a step would, or by other parameters; return its ``constants.Reason``."""
+        """Check a directive as a step would, or with custom parameters; return its ``constants.Reason``."""
         tables: Any = self.compiled.tables if params is None else self.compiled.tables._replace(params=params)
         return int(judge_action(tables, row_at(state, i), seat, action, self._surroundings(state, i, seat)))
 
@@ -400,17 +402,15 @@ class OvercookedText(OvercookedScenes):
         slot = nearest_counter(tables.objects[k], state.cells[i], ways[seat])
         mask = np.zeros(len(tables.catalogue), np.int8)
         mask_directives(tables, row_at(state, i), seat, ways[seat], mask)
+        latest_first = state.macro_state[i, seat, DirectiveHistory.LAST : DirectiveHistory.LAST + MEMORY]
+        blocked = {}  # by seat: objects that teammates are in the way to
+        for j in seats:
+            blocked[j] = {name for name in self.slots[k] if distances[j][name] == NOTHING != alone[j][name]}
         return {
-            "history": [
-                texts[row]
-                for row in state.macro_state[i, seat, DirectiveHistory.LAST : DirectiveHistory.LAST + MEMORY]
-                if row
-            ][::-1],
+            "history": [texts[row] for row in latest_first[::-1] if row],
             "holding": {j: thing_text(state.players[i, j, Player.HAND : HAND_END]) for j in seats},
             "distances": distances,
-            "blocked": {
-                j: {name for name in self.slots[k] if distances[j][name] == NOTHING != alone[j][name]} for j in seats
-            },
+            "blocked": blocked,
             "objects": {name: state.cells[i, y, x].tolist() for (x, y), name in self.object_names[k].items()},
             "put_down": "" if slot == NOTHING else object_name(tables.objects[k, slot]),
             "feasible": [texts[action] for action in np.flatnonzero(mask)],
@@ -433,7 +433,7 @@ class OvercookedText(OvercookedScenes):
         return self.description(state, i, seat, range(self.n_agents))
 
     def description(self, state: Any, i: int, seat: int, seats: Collection[int]) -> str:
-        """Return a seat's observation as text with some seats, its own included; the others stay unnamed."""
+        """Describe a seat's observation with the given seats, its own included; other seats stay unnamed."""
         seen, tables = self.look(state, i, seat), self.compiled.tables
         clock, k = state.clock[i], state.clock[i, Clock.LAYOUT]
         moves = seen["distances"][seat]
@@ -487,7 +487,7 @@ class OvercookedText(OvercookedScenes):
         return [f"In {left} step{'s' * (left > 1)} the kitchen changes: {', '.join(cells) or 'no cell'}."]
 
     def coming(self, k: int) -> list[tuple[tuple[int, int], Terrain]]:
-        """Return the cells (x, y) that the next change of a layout changes, with what each becomes, row by row."""
+        """Return the cells (x, y) of the next layout change with their new kinds, row by row."""
         terrain = self.compiled.tables.terrain
         following = terrain[next_layout(k, terrain)]
         return [((x, y), Terrain(following[y, x])) for y, x in np.argwhere(following != terrain[k]).tolist()]

@@ -1,4 +1,4 @@
-"""Solvability of layouts: connectivity, expected turns of best play, and the help that players must give each other.
+"""Solvability of layouts: connectivity, expected turns of best play, and turns of necessary help.
 
 A helping turn is one in which a player presses a button, or is the killer's target while another player works on a
 generator.
@@ -88,10 +88,10 @@ def prove_solvability(source: Any, preset: str = "code2024", adversary: str | No
         rooms = [level.rooms[room] for room in compiled.tables.candidates]
         starts = [{**options, "generators": drawn} for drawn in combinations(rooms, len(compiled.tables.generators))]
     plays = [_best_play(goal, start) for start in starts]
-    figures: dict[str, Any] = {
-        name: None if any(play[name] is None for play in plays) else sum(play[name] for play in plays) / len(plays)
-        for name in plays[0]
-    }
+    figures: dict[str, Any] = {}
+    for name in plays[0]:
+        values = [play[name] for play in plays]
+        figures[name] = None if None in values else sum(values) / len(values)
     claims = {
         name: (value, figures[name] is not None and abs(figures[name] - value) < max(EXACT, 5e-4 * value))
         for name, value in level.claim.items()

@@ -145,7 +145,10 @@ def solve(compiled: Compiled, state: State | None = None, everywhere: bool = Fal
         state: Batch of states to start from. Default: the start of an episode.
         everywhere: Start from all placements of players and adversary, doors and repairs instead.
     """
-    roots = placements(compiled) if everywhere else start_of(compiled) if state is None else _running(state)
+    if everywhere:
+        roots = placements(compiled)
+    else:
+        roots = start_of(compiled) if state is None else _running(state)
     return _values(_explore(compiled, roots))
 
 

@@ -17,7 +17,7 @@ KEPT = 8  # solutions per game; several are needed for states that cannot be rea
 
 
 def check_game(name: str, game: Any) -> None:
-    """Reject other games.
+    """Reject games other than the room games.
 
     Raises:
         ValueError: If the game is not a room game.

@@ -39,7 +39,7 @@ def facts(game: Any, state: State, scene: Scene, seat: int) -> list[Fact]:
 
 
 def is_useful(game: Any, state: State, seat: int, action: int) -> bool:
-    """Return whether an action is no use of a room in which nothing is left to do."""
+    """Return whether an action is useful: a move, or a use of a room in which something is left to do."""
     return action != game.n_actions - 1 or not game.is_useless(state, 0, seat)
 
 

@@ -152,7 +152,7 @@ def _goes(variant: Rooms, judged: Judged) -> str:
 
 
 def _sees(game: Any, scene: SceneState, seat: int, action: int) -> str:
-    """Return the room in which a seat is seen after an action."""
+    """Return the room in which the partner sees a seat after an action."""
     moves = 0 < action < game.n_actions - 1
     return str(game.level.title(action - 1 if moves else scene["players"][seat]["room"]))
 
@@ -356,7 +356,7 @@ class RoomQuestions:
     def _action_items(
         self, variant: Rooms, judged: Judged, seat: int, part: str, skills: tuple[str, ...]
     ) -> list[Item]:
-        """Return the item about a seat's best action, and its partner's about what it will see if it acts otherwise."""
+        """Return the item about a seat's best action, and the partner's item about a different action of the seat."""
         texts, scene = variant.game.action_texts(), judged.scene
         evidence = {"method": METHOD, "states": len(variant.solution.keys)}
         me, other = (variant.game.display_names[who] for who in (seat, 1 - seat))

@@ -44,7 +44,7 @@ Scene = Mapping[str, Any]
 
 
 def places(level: RoomLayout) -> tuple[Point, ...]:
-    """Return the upper left corners of the rooms in tiles: those of the layout, or on a circle."""
+    """Return the upper left corners of the rooms in tiles: from the layout, or on a circle."""
     if level.places:
         return tuple((round(NEARER * x, 2), round(NEARER * y, 2)) for x, y in level.places)
     count = len(level.rooms)

@@ -1,4 +1,4 @@
-"""Knowledge of a player with limited sight: what it sees, what it remembers, and sampled beliefs."""
+"""Knowledge of a player with limited sight: sight, memory and sampled beliefs."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class RoomView(SeatView):
 
 
 class RoomBelief(RoomScene):
-    """Seats' knowledge of a game of rooms, and beliefs of what they do not know."""
+    """Knowledge of seats in a game of rooms, and sampled beliefs about hidden state."""
 
     def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
         """Return a scene limited to what a player sees or remembers; ``seen_ago`` marks remembered positions."""
@@ -84,7 +84,7 @@ class RoomBelief(RoomScene):
         return kept | limited | {"doors": memory["doors"], "gate": gate, "in_sight": memory["in_sight"]}
 
     def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
-        """Replace what a player does not know by a sampled belief, in every environment of a batch.
+        """Replace hidden state of a player by a sampled belief, in every environment of a batch.
 
         A player out of sight is in a random room that it can have reached since it was last seen; doors and repairs
         out of sight are as last seen. The result does not depend on anything that the player does not know.

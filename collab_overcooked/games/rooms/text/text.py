@@ -215,7 +215,7 @@ class RoomText(CompiledGame):
         return rules
 
     def objective(self, turns: int) -> str:
-        """Return what players are to achieve in so many turns, and how doors or generators take part in it."""
+        """Describe the goal and its limit of turns, with the role of doors or generators."""
         if self.goal == Goal.CAPTURE:
             doors = self._doors().replace("\n", " ")
             return f"Be in the room of the thief within {turns} turns. {doors}".rstrip()
@@ -310,7 +310,7 @@ class RoomText(CompiledGame):
         return f"{line} needs {left} more fix{'es' * (left != 1)}{by}."
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
-        """Return what each player did in the last turn.
+        """Return the event of each player in the last turn.
 
         Returns:
             Mappings with ``event`` (name of the Event), ``reason`` (name of the Reason, ``"OK"`` if accepted), ``room``

@@ -17,7 +17,7 @@ from collab_overcooked.io.checks import parse_integer
 
 from .search import BUDGET
 from .solvability import claim_of, prove_solvability
-from .spec import AREA_KEYS, INGREDIENTS, RECIPE_KEYS, SPICES, Area, EpisodeSpec, Scenario, load_scenario
+from .spec import AREA_KEYS, INGREDIENTS, RECIPE_KEYS, SPICES, Area, EpisodeSpec, Recipe, Scenario, load_scenario
 
 _NAMES = {  # of dishes by main ingredient
     "meat": "Meatballs, Goulash, Beef Stew, Schnitzel, Shepherds Pie, Hamburger, Moussaka, Pot au Feu, Chili con Carne",
@@ -58,7 +58,7 @@ class Cards:
         self._known[name] = dict(recipe)
 
     def name(self, recipe: Mapping[str, Any], spare: str) -> str:
-        """Return the name of a recipe; a new one gets that of a free dish, or else ``spare`` with a number."""
+        """Return the name of a recipe; a new recipe is named after an unused dish, or ``spare`` with a number."""
         for name, known in self._known.items():
             if known == recipe:
                 return name
@@ -350,11 +350,15 @@ def values_of(scenario: Scenario) -> Values:
 
 
 def _episode_values(episode: EpisodeSpec) -> Values:
-    recipes = {name: asdict(recipe) for name, recipe in episode.recipes.items()}
+
+    def recipe_values(recipe: Recipe) -> Values:
+        values = asdict(recipe)
+        return {key: values[key] for key in RECIPE_KEYS}
+
     return {
-        "recipes": {name: {key: recipe[key] for key in RECIPE_KEYS} for name, recipe in recipes.items()},
+        "recipes": {name: recipe_values(recipe) for name, recipe in episode.recipes.items()},
         "orders": list(episode.orders),
-        **{kind: [_area_values(area) for area in getattr(episode, kind)] for kind in AREA_KEYS},
+        **{kind: list(map(_area_values, getattr(episode, kind))) for kind in AREA_KEYS},
     }
 
 

@@ -206,7 +206,7 @@ class PlannerPolicy(PolicyBase):
         return self._expect(fork)[seen.seat]
 
     def _expect(self, fork: Fork) -> list[int]:
-        """Return a plan for a slot with other policies, and store the state that each of their habits predicts.
+        """Return a plan for a slot with other policies, and store the state predicted by each of their models.
 
         Among habits that explain equally many slots, active ones come first: if a teammate's action was refused because
         this seat did the same, the next state looks as if only this seat had acted.

@@ -63,12 +63,12 @@ def lost_orders(record: RushRecord) -> tuple[int, ...]:
 
 
 def _worth_at_end(state: State, worth: Callable[[int], int], last: int) -> int:
-    """Return the finished orders of an episode that is over; one that was left may have had more in it."""
+    """Return the finished orders of a complete episode; for an abandoned one, the worth of its last position."""
     return int(state.clock[Clock.FINISHED]) if state.clock[Clock.OVER] else worth(last)
 
 
 def _positions(tables: Any, record: RushRecord) -> tuple[list[State], list[int]]:
-    """Return the positions before every action and after the last one, and who acted in each but the last."""
+    """Return the positions before every action and after the last one, and the acting seat of each but the last."""
     env, event = start_of(tables, record.round or 0, record.max_cycles), np.zeros(len(EventColumn), np.int32)
     positions, seats = [_copy(env)], list[int]()
     for step in record.steps:

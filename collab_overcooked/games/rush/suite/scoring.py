@@ -209,7 +209,7 @@ class RushResult:
 
 
 def score_record(record: RushRecord) -> dict[str, Any]:
-    """Return the metrics of one episode, as they stand in its record: those of ``METRICS``, and ``return``."""
+    """Compute the metrics of one episode from its record: ``METRICS`` and ``return``."""
     score, at_once = score_round(record), score_round(record, "immediate")
     return {
         "completed": score.completed,
@@ -245,13 +245,13 @@ METRICS = MetricSet(
 def score_records(
     records: Iterable[RushRecord], attribution: Attribution = "final", losses: bool = False
 ) -> list[RushResult]:
-    """Score records of this game, one result for every team and variant; those of one setting and seed form a run."""
+    """Score records of this game, one result per team and variant; records of one setting and seed form a run."""
     return [_result(group, attribution, losses) for group in by_variant(records, variant=rush_variant)]
 
 
 @dataclass(frozen=True, slots=True)
 class Lift:
-    """What a teaching adds for a team: means of differences, in episodes after feedback, over shared seeds."""
+    """Effect of a teaching on a team: mean differences in episodes after feedback, over shared seeds."""
 
     pairs: int  # Number of shared seeds
     completed: Estimate | None  # CR with it minus CR without
@@ -331,12 +331,13 @@ def _result(records: Sequence[RushRecord], attribution: Attribution, losses: boo
         runs.setdefault(setting, {}).setdefault(record.seed, []).append(score_round(record, attribution, losses))
         orders[setting] = max(orders.get(setting, 0), len(record.orders))
     variant, order = rush_variant(records[0]), dict.fromkeys(settings)  # as in the file
+    scores = {setting: tuple(map(tuple, runs[setting].values())) for setting in order}
     team = list(records[0].team.values())
     return RushResult(
         variant.title,
         team_text(team),
         attribution,
-        {setting: tuple(map(tuple, runs[setting].values())) for setting in order},
+        scores,
         {setting: tuple(runs[setting]) for setting in order},
         {setting: orders[setting] for setting in order},
         not deviations(records[0], variant) and _is_homogeneous(team),

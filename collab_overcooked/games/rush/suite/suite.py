@@ -48,7 +48,7 @@ class ScenarioOptions:
 
 
 def check_scenarios(sources: Sequence[str], options: ScenarioOptions) -> DocumentFinding:
-    """Prove what the team and a single agent can reach, and the claims of each file."""
+    """Prove the best results of the team and of a single agent, and check the claims of each file."""
     from ..engine.search import BUDGET
     from ..engine.solvability import prove_solvability, report_text
 
@@ -112,7 +112,7 @@ class ScenarioGenerator:
 
 
 class RushLogger(EpisodeLogger):
-    """Logs what an episode was and what became of its orders, and which reset brings it back."""
+    """Logs the scenario and orders of an episode, and the reset options that reproduce it."""
 
     def begin(self, env: ParallelEnv) -> None:
         scene = env.scene()
@@ -130,7 +130,7 @@ class RushLogger(EpisodeLogger):
 
 
 def task_name(scenario: str, domain: str, agents: int, teacher: str) -> str:
-    """Return what a record's episode is called, for example ``"hard, alien, 2 agents, teacher_group"``."""
+    """Return the task name of records, for example ``"hard, alien, 2 agents, teacher_group"``."""
     taught = "" if teacher == NO_TEACHER else f", {teacher}"
     return f"{scenario}, {domain}, {plural(agents, 'agent')}{taught}"
 
@@ -258,7 +258,10 @@ class RushSuite(Suite):
         def mean(value: Callable[[RoundScore], float | None]) -> Estimate | None:
             return mean_of_groups([[float(value(score) or 0) for score in scores] for scores in by_setting])
 
-        completed = mean_of_groups([[sum(s.completed for s in run) / len(run) for run in runs] for runs in groups])
+        def completed_per_episode(run: Sequence[RoundScore]) -> float:
+            return sum(score.completed for score in run) / len(run)
+
+        completed = mean_of_groups([list(map(completed_per_episode, runs)) for runs in groups])
         process = {Column("CR", "estimate", 2): completed}
         process[Column("RR", "estimate", 2)] = mean(attrgetter("ruined"))
         process[Column("turns", "estimate", 2)] = mean(attrgetter("turns"))

@@ -1,4 +1,4 @@
-"""Tables of Rush: group and individual metrics, outcomes of episodes, and several runs beside each other."""
+"""Tables of Rush: group and individual metrics, outcomes of episodes, and comparison of runs."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def scorecard(game: str, result: RushResult) -> Scorecard:
 def names(result: RushResult) -> dict[RushSetting, str]:
     """Return short names of the settings: scenario, domain, and other fields in which they differ."""
     settings = list(result.runs)
-    varied = [name for name in ("agents", "teacher") if len({getattr(one, name) for one in settings}) > 1]
+    varied = [name for name in ("agents", "teacher") if len({getattr(setting, name) for setting in settings}) > 1]
     return {s: ", ".join([s.scenario, s.domain, *(_field_text(s, name) for name in varied)]) for s in settings}
 
 
 def title(result: RushResult) -> str:
     """Return the title of a result: the variant, and the fields that all settings share."""
     settings = list(result.runs)
-    shared = [name for name in ("agents", "teacher") if len({getattr(one, name) for one in settings}) == 1]
+    shared = [name for name in ("agents", "teacher") if len({getattr(setting, name) for setting in settings}) == 1]
     return ", ".join([result.title, *(_field_text(settings[0], name) for name in shared)])
 
 
@@ -119,7 +119,7 @@ def _by_seed(runs: Sequence[Sequence[RoundScore]], seeds: Sequence[int]) -> Runs
 
 
 def teaching_table(groups: Mapping[tuple[str, RushSetting], RunsBySeed]) -> list[ResultTable]:
-    """Return what each teaching adds to none and to its placebo, seed by seed; nothing without such a pair.
+    """Return the effect of each teaching relative to none and to its placebo, paired by seed; empty without pairs.
 
     Args:
         groups: (Team, setting) -> its runs by seed; the name of the team is left out of the rows if it is empty.
@@ -305,7 +305,7 @@ def _conditions(scores: ScoresByTeam) -> tuple[ResultTable, Chart]:
 def _cross_play(pairs: Mapping[Pair, Estimate | None], name: str) -> ResultTable:
     first, second = (list(dict.fromkeys(pair[seat] for pair in pairs)) for seat in (0, 1))
     columns = (Column("agent_0 \\ agent_1"), *(Column(policy, "estimate", 2) for policy in second))
-    rows: tuple[tuple[Cell, ...], ...] = tuple((one, *(pairs.get((one, other)) for other in second)) for one in first)
+    rows: tuple[tuple[Cell, ...], ...] = tuple((key, *(pairs.get((key, other)) for other in second)) for key in first)
     return ResultTable(columns, rows, f"CR of pairs, {name}")
 
 

@@ -127,9 +127,9 @@ def _clock(scenario: Scenario, scene: Scene) -> Card:
 def _seat_card(scene: Scene, seat: int, name: str, letter: str) -> Card:
     done, workers = scene["worker"] + (seat < scene["seat"]), scene["workers"]
     acting = not scene["over"] and done < workers
-    colours = [
-        FAINT if worker < done or scene["over"] else WORKING if worker == done else PAPER for worker in range(workers)
-    ]
+    colours = [FAINT if worker < done or scene["over"] else PAPER for worker in range(workers)]
+    if acting:
+        colours[done] = WORKING
     dots = tuple(Dot(colour) for colour in colours) if workers <= SHOWN_SPACES else ()
     status = f"worker {done + 1} of {workers}" if acting else "done in this turn"
     line = TextLine((Text(name, seat_colour(seat), bold=True), *dots, Text(status, GREY)))

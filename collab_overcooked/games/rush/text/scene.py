@@ -1,4 +1,4 @@
-"""Scenes of Rush: what each key says, and what must hold between keys."""
+"""Scenes of Rush: the meaning of each key, and constraints between keys."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class RushScene(CompiledGame):
         return Part(list_of(record(fields, ["id"]), 0, self.sizes["P"], "areas"), read, write)
 
     def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
-        """Also count the slots, and take what orders have collected from the stock if no areas are given."""
+        """Also count the slots; if no areas are given, subtract collected goods of orders from the stock."""
         super()._encode(state, i, scene)
         clock, tables = state.clock[i], self.compiled.tables
         clock[Clock.T] = clock[Clock.TURN] * tables.params[Param.WORKERS] + clock[Clock.WORKER]

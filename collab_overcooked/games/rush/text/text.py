@@ -429,7 +429,7 @@ class RushText(CompiledGame):
         ).rstrip()
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
-        """Return what each agent did in the last slot.
+        """Return the event of each agent in the last slot.
 
         Returns:
             Mappings with ``event`` (name of the Verb), ``order`` (name or None), ``area`` (id or None), ``turn`` and

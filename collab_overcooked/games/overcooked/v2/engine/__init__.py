@@ -1,1 +1,1 @@
-"""Rules of the game: what is compiled, and what it is compiled from."""
+"""Engine of the game: file format, compiler, rules and observations."""

@@ -107,5 +107,5 @@ def _template(terrain: np.ndarray, kinds: int, channels: int, margin: int) -> np
 
 
 def static_channel(kinds: int) -> int:
-    """Return the first channel of the kinds of cells, behind those of players."""
+    """Return the first channel of cell kinds, after the channels of players."""
     return 2 * (5 + 2 + kinds)

@@ -88,7 +88,7 @@ class Param(IntEnum):
 
 
 class Event(IntEnum):
-    """Codes of ``Out.events``: what a player brought about in a step."""
+    """Codes of ``Out.events``: effect of a player's action in a step."""
 
     NONE = 0
     INGREDIENT_PICKUP = 1  # from a pile

@@ -1,4 +1,4 @@
-"""The tables and the state of a batch of environments; outputs are those of Overcooked."""
+"""Tables and state of a batch of environments; outputs are the same as in Overcooked."""
 
 from __future__ import annotations
 

@@ -55,13 +55,17 @@ def _translation(recipe: Recipe) -> dict[str, str]:
 
 
 def scene_of(scene: Mapping[str, Any], recipe: Recipe) -> dict[str, Any]:
-    """Return a scene in which all players have positions as a scene of Overcooked, without what is of no use there."""
+    """Translate a scene in which all players have positions into a scene of Overcooked with one recipe."""
     objects = [(thing["position"], _thing(thing, recipe)) for thing in scene["objects"]]
-    players = [{**player, "holding": _thing(player["holding"], recipe)} for player in scene["players"]]
+
+    def plain_player(player: Mapping[str, Any]) -> dict[str, Any]:
+        holding = _thing(player["holding"], recipe)
+        return {"position": player["position"], "facing": player["facing"], "holding": holding}
+
     return {
         "timestep": scene["timestep"],
         "limit": scene["limit"],
-        "players": [{key: player[key] for key in ("position", "facing", "holding")} for player in players],
+        "players": list(map(plain_player, scene["players"])),
         "objects": [{"position": place, **thing} for place, thing in objects if thing],
     }
 
@@ -73,11 +77,14 @@ def _thing(thing: Mapping[str, Any] | None, recipe: Recipe) -> dict[str, Any] | 
     if "ingredients" not in thing:
         return {"item": known.get(thing["item"], "dish")}
     is_pot, fits = thing["item"] == "soup", can_become(thing["ingredients"], recipe)
-    # A pot that is of no use is one that has just begun to cook, until no other is left.
+    # A useless pot is shown as one that has just begun to cook
     soup = {"item": "soup", "ingredients": [known[name] for name in (thing["ingredients"] if fits else recipe)]}
     if not is_pot or (fits and thing["ready"]):
         return soup
-    return {**soup, "tick": (COOK_TIME - thing["left"] if thing["left"] else -1) if fits else 0}
+    tick = 0
+    if fits:
+        tick = COOK_TIME - thing["left"] if thing["left"] else -1
+    return {**soup, "tick": tick}
 
 
 def is_useful(thing: Mapping[str, Any], recipe: Recipe) -> bool:
@@ -162,7 +169,7 @@ class Memory:
         return self._possible[int(self._rng.integers(len(self._possible)))]
 
     def update(self, scene: Scene) -> dict[str, Any]:
-        """Take in a seat's scene, and return it with beliefs of what is out of view."""
+        """Update beliefs from a seat's scene, and return the scene completed by beliefs about cells out of view."""
         visible = cells_in_view(self._compiled.tables, *scene["players"][self._seat]["position"])
         aged = {cell: _aged(thing) for cell, thing in self._objects.items() if not visible[cell[1], cell[0]]}
         self._objects = aged | {tuple(thing["position"]): thing for thing in scene["objects"]}
@@ -192,9 +199,11 @@ class Memory:
         dish = tuple(held["ingredients"]) if held and held["item"] == "dish" and not now else None
         if scene["served"] > before["served"]:
             self.since = scene["timestep"]
-            redraws = self._compiled.config.redraw_recipe
-            self._possible = list(self._all) if redraws else [dish] if dish in self._all else self._possible
-            self.guess = self._draw() if redraws else self.guess
+            if self._compiled.config.redraw_recipe:
+                self._possible = list(self._all)
+                self.guess = self._draw()
+            elif dish in self._all:
+                self._possible = [dish]
         elif dish and self._faced_serving(before):
             self._possible = [recipe for recipe in self._possible if recipe != dish] or self._possible
         if scene["recipe"] is not None:
@@ -317,7 +326,7 @@ class RecipeBeliefPolicy(PolicyBase):
         return self._tidy(scene, list(shared), use) if is_stuck else chosen
 
     def _is_crowded(self, scene: Scene, seat: int) -> bool:
-        """Return whether a further ingredient could be put nowhere: hands that hold one could not take a plate."""
+        """Return whether all pots are full and at most one counter is free, so that hands may stay full."""
         x, y = scene["players"][seat]["position"]
         free = [cell for cell in self._private(scene) if self._paths.is_reachable(cell, (x, y))]
         pots = [thing for thing in scene["objects"] if thing["item"] == "soup"]
@@ -339,7 +348,7 @@ class RecipeBeliefPolicy(PolicyBase):
         return [cell for cell in self._paths.cells["W"] if cell not in taken]
 
     def _target(self, scene: Scene) -> tuple[str, ...]:
-        """Return the soup to cook: the recipe, or what makes room for it where no pot can become the recipe."""
+        """Return the soup to cook: the recipe, or a soup that empties a pot if no pot can become the recipe."""
         recipe = self._memory.guess
         pots = [thing["ingredients"] for thing in scene["objects"] if thing["item"] == "soup"]
         if len(pots) < len(self._paths.cells["P"]) or any(can_become(pot, recipe) for pot in pots):

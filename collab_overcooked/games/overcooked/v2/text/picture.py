@@ -1,4 +1,4 @@
-"""The scene model of a kitchen with recipes: what a picture shows of a scene."""
+"""Drawing of a scene of a kitchen with recipes."""
 
 from __future__ import annotations
 

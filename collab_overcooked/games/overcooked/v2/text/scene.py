@@ -1,4 +1,4 @@
-"""Scenes of OvercookedV2: what each key says, what must hold between keys, and what a player knows and believes."""
+"""Scenes of OvercookedV2: the meaning of each key, constraints between keys, and knowledge and beliefs of a player."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _content(names: Sequence[str]) -> Codec:
 
 
 def decode_content(bits: int) -> dict[str, Any] | None:
-    """Return what a hand or a counter holds."""
+    """Decode the content of a hand or counter."""
     listed = [INGREDIENTS[kind] for kind in kinds_of(bits)]
     if bits & COOKED:
         return {"item": "dish" if bits & PLATE else SOUP, "ingredients": listed}
@@ -79,7 +79,7 @@ def decode_content(bits: int) -> dict[str, Any] | None:
 
 
 def encode_content(thing: Mapping[str, Any] | None) -> int:
-    """Return the bit field of what a hand or a counter holds."""
+    """Encode the content of a hand or counter as a bit field."""
     if thing is None:
         return 0
     if thing["item"] in INGREDIENTS:
@@ -96,7 +96,7 @@ def _check_thing(place: str, thing: Mapping[str, Any] | None) -> None:
 
 
 class KitchenView(SeatView):
-    """Knowledge of one player; what others do is known with a view of all only."""
+    """Knowledge of one player; teammates' actions are known only with full view."""
 
     def __init__(self, game: Any, state: Any, seat: int) -> None:
         super().__init__(game, state, seat)
@@ -120,7 +120,7 @@ def cells_in_view(tables: Tables, x: int, y: int) -> np.ndarray:
 
 
 class OvercookedV2Scenes(CompiledGame):
-    """Scenes of a layout. Who knows the recipe changes in a game: those who see it."""
+    """Scenes of a layout; players know the recipe once they have seen it."""
 
     seat_view = KitchenView
 
@@ -225,7 +225,7 @@ class OvercookedV2Scenes(CompiledGame):
         return False, bool(clock[Clock.OVER])
 
     def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
-        """Leave out what a player does not see; None stands for others out of view and an unknown recipe."""
+        """Remove parts out of a player's view; None stands for players out of view and an unknown recipe."""
         scene = super().seat_scene(scene, seat)
         me = scene["players"][seat]
         visible = cells_in_view(self.compiled.tables, *me["position"])
@@ -245,7 +245,7 @@ class OvercookedV2Scenes(CompiledGame):
         }
 
     def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
-        """Replace what a player does not know by a sampled belief, in every environment of a batch; see ``Simulator``.
+        """Replace hidden state of a player by a sampled belief, in every environment of a batch; see ``Simulator``.
 
         Nothing lies or cooks out of view, players there are anywhere in their rooms with empty hands, an unknown recipe
         is one of the layout's, and others know it if they see it. The result depends on what the player knows alone.

@@ -90,9 +90,11 @@ def thing_text(thing: Mapping[str, Any] | None) -> str:
 
 def pot_text(pot: Mapping[str, Any]) -> str:
     """Return the text of a pot with ingredients."""
-    state = (
-        "ready" if pot["ready"] else f"cooking, {plural(pot['left'], 'step')} left" if pot["left"] else "not cooking"
-    )
+    state = "not cooking"
+    if pot["ready"]:
+        state = "ready"
+    elif pot["left"]:
+        state = f"cooking, {plural(pot['left'], 'step')} left"
     count = len(pot["ingredients"])
     return f"{count} of {MAX_INGREDIENTS} ingredients ({recipe_text(pot['ingredients'])}), {state}"
 

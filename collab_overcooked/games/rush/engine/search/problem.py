@@ -1,4 +1,4 @@
-"""Arrays of the search for the best play of a Rush episode, the passing of time, and bounds on what can be done."""
+"""Arrays of the search for best play in a Rush episode, with the passing of time and upper bounds."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Solution:
 
 
 class Solver:
-    """Finds the best play of some seats in an episode while the others do nothing.
+    """Finds the best play of some seats in an episode in which all other seats idle.
 
     Args:
         tables: Compiled tables of the scenario.

@@ -57,6 +57,11 @@ class NetworkPolicy(PolicyBase):
         options: Mapping[str, Any] = self.meta.get("env_kwargs", {})
         return options
 
+    @property
+    def speaks(self) -> bool:
+        """Whether it was trained with a channel; without one, it plays as if there were none."""
+        return bool(self.trained_on.get("channel"))
+
     def observation_of(self, game: FullGame) -> Mapping[str, Any]:
         """Return the options of the observation that it was trained on."""
         return select_observation(game.id, self.trained_on)

@@ -56,9 +56,11 @@ class WrappedPolicy:
         self.players = players
         declared = [Capabilities.of(player) for player in players]
         self.needs_simulator = self.needs_simulator or any(one.needs_simulator for one in declared)
-        self.observation = declared[0].observation
+        self.observation, self.speaks = declared[0].observation, declared[0].speaks
         if any(other.observation != self.observation for other in declared):
             raise ValueError(f"policy {self.name!r}: {' and '.join(p.name for p in players)} observe differently")
+        if any(other.speaks != self.speaks for other in declared):
+            raise ValueError(f"policy {self.name!r}: of {' and '.join(p.name for p in players)}, only one speaks")
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Reset the generator and all policies behind this one."""

@@ -216,7 +216,8 @@ def describe_env(env_id: str, chosen: Mapping[str, Any]) -> str:
         "",
         "Every game also takes a channel:",
         *(
-            f"    {field.name}: {field.metadata['meaning']} (default {field.default!r})" for field in fields(ChannelConfig)
+            f"    {field.name}: {field.metadata['meaning']} (default {field.default!r})"
+            for field in fields(ChannelConfig)
         ),
         "",
         f"Every game also takes `{registry.LEXICON}`: a built-in lexicon or a YAML file with the names that it uses.",

@@ -22,6 +22,7 @@ from collab_overcooked.envs.api import ActionError, BoundBatch, is_sequential, r
 from collab_overcooked.envs.compiled import CompiledGame, KernelCall, Start
 from collab_overcooked.envs.lexicon import TranslatedGame
 from collab_overcooked.envs.scene_codec import (
+    COUNT,
     Part,
     column,
     group,
@@ -40,11 +41,12 @@ from collab_overcooked.io.schema import Form
 from collab_overcooked.kernels.arrays import array_of, copy_numbers
 from collab_overcooked.kernels.bound import RowsKernel, bind, bind_all
 from collab_overcooked.kernels.jit import kernel
-from collab_overcooked.kernels.rng import draw, draw_below
+from collab_overcooked.kernels.rng import Rng, draw, draw_below
 from collab_overcooked.render.model import Drawing, Text, TextLine
 
 MAX_SYMBOLS = 64
-SAID, CHANCE = "said", "chance"  # keys of scenes
+SAID, NOISE_STEPS, CHANCE = "said", "noise_steps", "chance"  # keys of scenes
+NOISE_DRAWS = 1 << 30  # from here on, the numbers of draws are those of noise
 SPOKEN = re.compile(r"\s*say\s+(\d+)\s*:\s*(.*)", re.DOTALL | re.IGNORECASE)
 HEARERS: Mapping[str, Callable[[int, int, int], bool]] = {
     "all": lambda speaker, hearer, agents: True,
@@ -83,17 +85,30 @@ def split_actions(actions, numbers, acts):
 
 
 @kernel
-def hear_symbols(actions, numbers, rejected, fresh, rng, said):
-    """Refused actions say nothing; noise replaces symbols, as all hear them. Mutates: rng, said."""
+def pass_noise(rng, number, numbers, symbol):
+    """Noise replaces a symbol by a random one; draws of the game stay those without noise. Mutates: rng."""
+    count = rng[Rng.COUNT]
+    rng[Rng.COUNT] = NOISE_DRAWS | (count * 8192 + 2 * number) & (NOISE_DRAWS - 1)
+    if draw(rng) < numbers[2]:
+        symbol = 1 + draw_below(rng, numbers[1])
+    rng[Rng.COUNT] = count
+    return symbol
+
+
+@kernel
+def hear_symbols(actions, numbers, rejected, fresh, rng, noise_steps, said):
+    """Refused actions say nothing; noise replaces symbols, as all hear them. Mutates: noise_steps, said."""
     for b in range(actions.shape[0]):
         if fresh[b]:
             for i in range(actions.shape[1]):
                 symbol = actions[b, i] // numbers[0]
                 if rejected[b, i] != 0:
                     symbol = 0
-                elif symbol != 0 and numbers[2] > 0 and draw(rng[b]) < numbers[2]:
-                    symbol = 1 + draw_below(rng[b], numbers[1])
+                elif symbol != 0 and numbers[2] > 0:
+                    symbol = pass_noise(rng[b], noise_steps[b, 0] * actions.shape[1] + i, numbers, symbol)
                 said[b, i] = symbol
+            if numbers[2] > 0:
+                noise_steps[b, 0] += 1
 
 
 @kernel
@@ -127,7 +142,7 @@ def append_symbols(source, masks, said, fresh, hears, form, target, wide):
                     copy_numbers(masks[b, i], wide[b, i, symbol * acts : (symbol + 1) * acts])
 
 
-STATE = {SAID: array_of("N")}
+STATE = {SAID: array_of("N"), NOISE_STEPS: array_of(1)}
 OUT = {
     "quiet_observations": array_of("N", "numbers", dtype=np.uint8),
     "quiet_masks": array_of("N", "A", dtype=np.int8),
@@ -294,7 +309,9 @@ class TalkingGame(CompiledGame[Any, Any]):
         if not isinstance(game, CompiledGame):
             raise ValueError(f"channel: {game.id} is no CompiledGame, which a channel needs")
         if game.n_agents < 2:
-            raise ValueError(f"channel needs at least 2 agents, not the {game.n_agents} of {game.id} with these options")
+            raise ValueError(
+                f"channel needs at least 2 agents, not the {game.n_agents} of {game.id} with these options"
+            )
         self._quiet, self._config, self.symbols = game, config, config.channel
         for name in dir(game):
             if not name.startswith("_") and name not in WIDE | QUIET_METHODS and not hasattr(TalkingGame, name):
@@ -310,8 +327,8 @@ class TalkingGame(CompiledGame[Any, Any]):
         state, out = game.array_classes
         self.array_classes = _talking_class(state, True), _talking_class(out, False)
         self.n_actions = game.n_actions * (self.symbols + 1)
-        self.global_state = (*game.global_state, SAID)
         noise = config.channel_noise or 0.0
+        self.global_state = (*game.global_state, SAID, *([NOISE_STEPS] if noise else []))
         self.deterministic = game.deterministic and not noise
         self.unsaved = tuple(name for name in game.unsaved if not (noise and name == "rng"))
         self._numbers = np.array([game.n_actions, self.symbols, round(noise * 2**32)], np.int64)
@@ -366,15 +383,16 @@ class TalkingGame(CompiledGame[Any, Any]):
             observations=np.zeros((batch_size, agents, numbers), out.observations.dtype),
             masks=np.zeros((batch_size, agents, self.n_actions), out.masks.dtype),
         )
-        said, acts = (np.zeros((batch_size, agents), np.int32) for _ in range(2))
-        return talking_state(*state, said), talking_out(*wide, out.observations, out.masks, acts)
+        said, acts = np.zeros((2, batch_size, agents), np.int32)
+        noise_steps = np.zeros((batch_size, 1), np.int32)
+        return talking_state(*state, said, noise_steps), talking_out(*wide, out.observations, out.masks, acts)
 
     def step_calls(self, state: Any, actions: np.ndarray, out: Any) -> tuple[KernelCall, ...]:
         rejected = self._quiet.rejections(state.quiet, out.quiet)
         return (
             (split_actions, (actions, self._numbers, out.acts)),
             *self._quiet.step_calls(state.quiet, out.acts, out.quiet),
-            (hear_symbols, (actions, self._numbers, rejected, out.fresh, state.rng, state.said)),
+            (hear_symbols, (actions, self._numbers, rejected, out.fresh, state.rng, state.noise_steps, state.said)),
         )
 
     def observe_calls(self, state: Any, out: Any) -> tuple[KernelCall, ...]:
@@ -436,6 +454,7 @@ class TalkingGame(CompiledGame[Any, Any]):
 
         def start(options: Mapping[str, Any], limit: int) -> None:
             state.said[out.fresh] = 0
+            state.noise_steps[out.fresh] = 0
             out.masks[out.fresh] = 0
             begin(options, limit)
 
@@ -448,8 +467,12 @@ class TalkingGame(CompiledGame[Any, Any]):
     def _channel_parts(self) -> dict[str, Part]:
         symbol, seats = integers(0, self.symbols), range(self.n_agents)
         heard = [column(SAID, seat, symbol, **self._knowledge(seat)) for seat in seats]
-        chance = {} if CHANCE in self._quiet.scene_parts() or "rng" in self.unsaved else {CHANCE: rng_state()}
-        return {SAID: listing(heard, "symbols"), **chance}
+        noise: dict[str, Part] = {}
+        if self._config.channel_noise:
+            noise[NOISE_STEPS] = column(NOISE_STEPS, 0, COUNT)
+            if CHANCE not in self._quiet.scene_parts():
+                noise[CHANCE] = rng_state()
+        return {SAID: listing(heard, "symbols"), **noise}
 
     def _knowledge(self, speaker: int) -> dict[str, Any]:
         hears = self._hears[:, speaker]
@@ -505,7 +528,9 @@ class TalkingGame(CompiledGame[Any, Any]):
 
     def drawing(self, scene: dict[str, Any], seat: int | None = None) -> Drawing:
         drawing = self._quiet.drawing(self._without_channel(scene), seat)
-        notes = tuple(TextLine((Text(line),)) for line in self._lines(scene.get(SAID, [None] * self.n_agents), self.display_names))
+        notes = tuple(
+            TextLine((Text(line),)) for line in self._lines(scene.get(SAID, [None] * self.n_agents), self.display_names)
+        )
         return replace(drawing, notes=(*drawing.notes, *notes))
 
     def _lines(self, said: Sequence[int | None], names: Sequence[str]) -> list[str]:

@@ -75,12 +75,7 @@ class DecisionState:
     """
 
     def __init__(
-        self,
-        state: Any,
-        timestep: int,
-        observations: Mapping[str, Any],
-        env: ParallelEnv,
-        silent: Collection[int] = (),
+        self, state: Any, timestep: int, observations: Mapping[str, Any], env: ParallelEnv, silent: Collection[int] = ()
     ) -> None:
         self.state, self.timestep, self.game = state, timestep, env.game
         self.visible_state = state  # to the deciding seat

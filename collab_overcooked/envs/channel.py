@@ -1,7 +1,7 @@
 """Channel of symbols for any game: with every action, an agent may say one of K symbols that have no fixed meaning.
 
-``TalkingGame`` holds the game without a channel, the quiet game, whose kernels get the arrays of the quiet game, so that
-none is compiled twice. An action id is ``symbol * A + act``: ids below A say nothing.
+``TalkingGame`` holds the game without a channel, the quiet game. Kernels of the game get the arrays of the quiet game,
+so that none is compiled twice. An action id is ``symbol * A + act``: ids below A say nothing.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import re
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache, partial
+from functools import cache, cached_property, partial
 from inspect import isroutine
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 import numpy as np
@@ -38,15 +38,13 @@ from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.io.checks import parse_text, quote_value
 from collab_overcooked.io.config import Config, choice, integer, number
 from collab_overcooked.io.schema import Form
-from collab_overcooked.kernels.arrays import array_of, copy_numbers
+from collab_overcooked.kernels.arrays import array_of
 from collab_overcooked.kernels.bound import RowsKernel, bind, bind_all
-from collab_overcooked.kernels.jit import kernel
-from collab_overcooked.kernels.rng import Rng, draw, draw_below
+from collab_overcooked.kernels.channel import append_symbols, hear_symbols, split_actions
 from collab_overcooked.render.model import Drawing, Text, TextLine
 
 MAX_SYMBOLS = 64
 SAID, NOISE_STEPS, CHANCE = "said", "noise_steps", "chance"  # keys of scenes
-NOISE_DRAWS = 1 << 30  # from here on, the numbers of draws are those of noise
 SPOKEN = re.compile(r"\s*say\s+(\d+)\s*:\s*(.*)", re.DOTALL | re.IGNORECASE)
 HEARERS: Mapping[str, Callable[[int, int, int], bool]] = {
     "all": lambda speaker, hearer, agents: True,
@@ -76,72 +74,6 @@ class ChannelConfig(Config):
     )
 
 
-@kernel
-def split_actions(actions, numbers, acts):
-    """Acts are actions without their symbols. Mutates: acts."""
-    for b in range(actions.shape[0]):
-        for i in range(actions.shape[1]):
-            acts[b, i] = actions[b, i] % numbers[0]
-
-
-@kernel
-def pass_noise(rng, number, numbers, symbol):
-    """Noise replaces a symbol by a random one; draws of the game stay those without noise. Mutates: rng."""
-    count = rng[Rng.COUNT]
-    rng[Rng.COUNT] = NOISE_DRAWS | (count * 8192 + 2 * number) & (NOISE_DRAWS - 1)
-    if draw(rng) < numbers[2]:
-        symbol = 1 + draw_below(rng, numbers[1])
-    rng[Rng.COUNT] = count
-    return symbol
-
-
-@kernel
-def hear_symbols(actions, numbers, rejected, fresh, rng, noise_steps, said):
-    """Refused actions say nothing; noise replaces symbols, as all hear them. Mutates: noise_steps, said."""
-    for b in range(actions.shape[0]):
-        if fresh[b]:
-            for i in range(actions.shape[1]):
-                symbol = actions[b, i] // numbers[0]
-                if rejected[b, i] != 0:
-                    symbol = 0
-                elif symbol != 0 and numbers[2] > 0:
-                    symbol = pass_noise(rng[b], noise_steps[b, 0] * actions.shape[1] + i, numbers, symbol)
-                said[b, i] = symbol
-            if numbers[2] > 0:
-                noise_steps[b, 0] += 1
-
-
-@kernel
-def append_symbols(source, masks, said, fresh, hears, form, target, wide):
-    """Observations get a number or plane for each agent and symbol, own ones first; all symbols have the same mask.
-
-    Mutates: target, wide.
-    """
-    blocks, inner, area, symbols = form[0], form[1], form[2], form[3]
-    agents, acts = said.shape[1], masks.shape[2]
-    outer = inner + agents * symbols * area
-    for b in range(fresh.shape[0]):
-        if fresh[b]:
-            for i in range(agents):
-                tail = target[b, i, inner:outer]
-                for k in range(tail.shape[0]):
-                    tail[k] = 0
-                for j in range(agents):
-                    speaker = (i + j) % agents
-                    symbol = said[b, speaker]
-                    if symbol > 0 and hears[i, speaker]:
-                        start = (j * symbols + symbol - 1) * area
-                        for k in range(area):
-                            tail[start + k] = 1
-                copy_numbers(source[b, i, :inner], target[b, i, :inner])
-                for p in range(1, blocks):
-                    start = p * outer
-                    copy_numbers(source[b, i, p * inner : (p + 1) * inner], target[b, i, start : start + inner])
-                    copy_numbers(tail, target[b, i, start + inner : start + outer])
-                for symbol in range(symbols + 1):
-                    copy_numbers(masks[b, i], wide[b, i, symbol * acts : (symbol + 1) * acts])
-
-
 STATE = {SAID: array_of("N"), NOISE_STEPS: array_of(1)}
 OUT = {
     "quiet_observations": array_of("N", "numbers", dtype=np.uint8),
@@ -150,8 +82,18 @@ OUT = {
 }
 
 
-@lru_cache(maxsize=None)
-def _talking_class(kind: type[Any], is_state: bool) -> type[Any]:
+class TalkingArrays:
+    """A state or an out of a game with a channel.
+
+    Attributes:
+        quiet: The arrays of the quiet game, on the same memory.
+    """
+
+    quiet: Any
+
+
+@cache
+def _talking_class(kind: Any, is_state: bool) -> type[Any]:
     """Return a NamedTuple of a game's arrays and those of the channel; ``quiet`` has the game's, on the same memory."""
     more, size = STATE if is_state else OUT, len(kind._fields)
     defaults = [*kind._field_defaults.values(), *more.values()]
@@ -166,21 +108,16 @@ def _talking_class(kind: type[Any], is_state: bool) -> type[Any]:
     def reduce(arrays: Any) -> tuple[Any, ...]:
         return _rebuild, (kind, is_state, tuple(arrays))
 
-    return type(name, (base,), {"quiet": cached_property(quiet), "__reduce__": reduce})
+    return type(name, (TalkingArrays, base), {"quiet": cached_property(quiet), "__reduce__": reduce})
 
 
 def _rebuild(kind: type[Any], is_state: bool, arrays: tuple[np.ndarray, ...]) -> Any:
-    return _talking_class(kind, is_state)(*arrays)
+    return _talking_class(cast("Any", kind), is_state)(*arrays)
 
 
 def quiet_arrays(arrays: Any) -> Any:
     """Return a state or out without the arrays of a channel, on the same memory; as it is without a channel."""
-    return getattr(arrays, "quiet", arrays)
-
-
-def quiet_game(game: Any) -> Any:
-    """Return a game without its channel, in the same language; the game itself if it has none."""
-    return getattr(game, "quiet", game)
+    return arrays.quiet if isinstance(arrays, TalkingArrays) else arrays
 
 
 class TalkingView:
@@ -312,7 +249,9 @@ class TalkingGame(CompiledGame[Any, Any]):
             raise ValueError(
                 f"channel needs at least 2 agents, not the {game.n_agents} of {game.id} with these options"
             )
-        self._quiet, self._config, self.symbols = game, config, config.channel
+        self._quiet: Any = game
+        self._config, self.symbols = config, config.channel
+        self.id, self.n_agents, self.exact_masks = game.id, game.n_agents, game.exact_masks
         for name in dir(game):
             if not name.startswith("_") and name not in WIDE | QUIET_METHODS and not hasattr(TalkingGame, name):
                 self._forward(name)
@@ -325,7 +264,7 @@ class TalkingGame(CompiledGame[Any, Any]):
         changed = {name: value for name, value in config.to_dict().items() if value != defaults[name]}
         self.kwargs = {**game.kwargs, **changed}
         state, out = game.array_classes
-        self.array_classes = _talking_class(state, True), _talking_class(out, False)
+        self.array_classes = _talking_class(cast("Any", state), True), _talking_class(cast("Any", out), False)
         self.n_actions = game.n_actions * (self.symbols + 1)
         noise = config.channel_noise or 0.0
         self.global_state = (*game.global_state, SAID, *([NOISE_STEPS] if noise else []))
@@ -339,7 +278,8 @@ class TalkingGame(CompiledGame[Any, Any]):
     def _make_spaces(self, box: gymnasium.spaces.Box[Any]) -> None:
         shape, axis = box.shape, self._quiet.planes_axis % len(box.shape)
         area = math.prod(shape[axis + 1 :])
-        self._form = np.array([math.prod(shape[:axis]), math.prod(shape[axis:]), area, self.symbols], np.int32)
+        form = [math.prod(shape[:axis]), math.prod(shape[axis:]), area, self.symbols]
+        self._form = np.array([*form, *self._hears.reshape(-1).tolist()], np.int32)
         more = (*shape[:axis], self.n_agents * self.symbols, *shape[axis + 1 :])
         low = np.concatenate([box.low, np.zeros(more, box.dtype)], axis=axis)
         high = np.concatenate([box.high, np.ones(more, box.dtype)], axis=axis)
@@ -399,8 +339,7 @@ class TalkingGame(CompiledGame[Any, Any]):
         return *self._quiet.observe_calls(state.quiet, out.quiet), self._append_call(state, out)
 
     def _append_call(self, state: Any, out: Any) -> KernelCall:
-        quiet, form = out.quiet, self._form
-        read = (quiet.observations, quiet.masks, state.said, out.fresh, self._hears, form)
+        read = (out.quiet_observations, out.quiet_masks, state.said, out.fresh, self._form)
         return append_symbols, (*read, out.observations, out.masks)
 
     def bind_rows(self, state: Any, actions: np.ndarray, out: Any) -> Callable[[int], None]:
@@ -410,8 +349,8 @@ class TalkingGame(CompiledGame[Any, Any]):
         kernels = [RowsKernel(kernel, given, batch) for kernel, given in calls]
 
         def advance(count: int) -> None:
-            for kernel in kernels:
-                kernel(count)
+            for advance_rows in kernels:
+                advance_rows(count)
 
         return advance
 
@@ -419,8 +358,8 @@ class TalkingGame(CompiledGame[Any, Any]):
         bound = super().bind(state, actions, out)
         if not is_sequential(self._quiet):
             return bound
-        inner = self._quiet.bind(state.quiet, out.acts, out.quiet).act  # type: ignore[attr-defined]
-        act = inner or partial(self._quiet.act_seat, state.quiet, out.acts, out.quiet)  # type: ignore[attr-defined]
+        inner = self._quiet.bind(state.quiet, out.acts, out.quiet).act
+        act = inner or partial(self._quiet.act_seat, state.quiet, out.acts, out.quiet)
         split = bind(split_actions, actions, self._numbers, out.acts)
         append, arguments = self._append_call(state, out)
         return bound._replace(act=bind_all(split, act, bind(append, *arguments)))
@@ -428,13 +367,13 @@ class TalkingGame(CompiledGame[Any, Any]):
     def _act_seat(self, state: Any, actions: np.ndarray, out: Any) -> None:
         """Let the seat whose turn it is act; its symbol is heard when the step ends."""
         split_actions(actions, self._numbers, out.acts)
-        self._quiet.act_seat(state.quiet, out.acts, out.quiet)  # type: ignore[attr-defined]
+        self._quiet.act_seat(state.quiet, out.acts, out.quiet)
         append, arguments = self._append_call(state, out)
         bind(append, *arguments)()
 
     def _command(self, state: Any, out: Any, commands: Sequence[str], i: int = 0) -> Any:
         """Advance environment ``i`` by a list of commands, which say nothing."""
-        report = self._quiet.command(state.quiet, out.quiet, commands, i)  # type: ignore[attr-defined]
+        report = self._quiet.command(state.quiet, out.quiet, commands, i)
         one_state, one_out = rows(state, i, i + 1), rows(out, i, i + 1)
         one_state.said[:] = 0
         append, arguments = self._append_call(one_state, one_out)
@@ -442,12 +381,12 @@ class TalkingGame(CompiledGame[Any, Any]):
         return report
 
     def _known_to(self, seat: int) -> TalkingGame:
-        known = self._quiet.known_to(seat)  # type: ignore[attr-defined]
+        known = self._quiet.known_to(seat)
         return self if known is self._quiet else TalkingGame(known, self._config)
 
     def _describe_scene(self, scene: Mapping[str, Any], seat: int) -> str:
         said = self._heard_lines(scene[SAID], seat)
-        return f"{self._quiet.describe_scene(self._without_channel(scene), seat)}\n{said}"  # type: ignore[attr-defined]
+        return f"{self._quiet.describe_scene(self._without_channel(scene), seat)}\n{said}"
 
     def _bind_start(self, state: Any, out: Any) -> Start:
         begin = self._quiet._bind_start(state.quiet, out.quiet)
@@ -557,6 +496,9 @@ class TalkingGame(CompiledGame[Any, Any]):
         if noise:
             lines.append(f"With probability {noise:g}, a random symbol is heard instead.")
         return "\n".join(lines)
+
+    def layout_numbers(self, state: Any) -> np.ndarray:
+        return self._quiet.layout_numbers(state.quiet)
 
     def describe(self, state: Any, i: int, seat: int) -> str:
         return f"{self._quiet.describe(state.quiet, i, seat)}\n{self.heard_text(state, i, seat)}"

@@ -210,7 +210,7 @@ class TranslatedGame:
     @cached_property
     def quiet(self) -> Any:
         """The game without its channel, in the same language; see ``envs.channel``."""
-        quiet = getattr(self.plain, "quiet", self.plain)
+        quiet = self.plain.quiet
         return self if quiet is self.plain else TranslatedGame(quiet, self.lexicon, self.kwargs["lexicon"])
 
     def translate(self, text: str) -> str:
@@ -311,7 +311,7 @@ def translate_game(game: Any, language: str | Path | None) -> Any:
     if option != PLAIN:
         return TranslatedGame(game, load_lexicon(option), option)
     if current != PLAIN:
-        for one in {game, getattr(game, "quiet", game)}:
+        for one in {game, game.quiet}:
             one.kwargs = {**one.kwargs, "lexicon": PLAIN}
     return game
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.batch import BatchEnv
-from collab_overcooked.envs.channel import quiet_arrays, quiet_game
+from collab_overcooked.envs.channel import quiet_arrays
 from collab_overcooked.policies.action_history import MAX_PAST_ACTIONS, ActionHistory
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.observation import Observer
@@ -43,7 +43,7 @@ class Views:
         self.num_envs, self.n_agents = batch.num_envs, self.game.n_agents
         self.past = ActionHistory(batch.num_envs, self.n_agents, self.game.n_actions, MAX_PAST_ACTIONS)
         self._public = self.game.seen(self.state, 0, 0).public_actions
-        self._quiet = self if is_quiet or quiet_game(batch.game) is batch.game else Views(batch, quiet_game(batch.game))
+        self._quiet = self if is_quiet or batch.game.quiet is batch.game else Views(batch, batch.game.quiet)
         self._encodings: dict[str, _Encoding] = {}  # by options
         self.joint = np.zeros((batch.num_envs, self.n_agents), np.int64)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from collab_overcooked.envs.channel import quiet_game
 from collab_overcooked.policies.api import Capabilities, Policy
 from collab_overcooked.policies.per_game import PerGamePolicy
 
@@ -18,4 +17,4 @@ def shown_game(policy: Policy, game: Any) -> Any:
         ValueError: The policy does not play the game.
     """
     player = policy.policy_of(game.id) if isinstance(policy, PerGamePolicy) else policy
-    return game if Capabilities.of(player).speaks else quiet_game(game)
+    return game if Capabilities.of(player).speaks else game.quiet

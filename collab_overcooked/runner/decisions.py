@@ -10,7 +10,7 @@ import numpy as np
 
 from collab_overcooked.core.record import ErrorEntry, Step
 from collab_overcooked.envs.api import clone, is_sequential, refusal_code
-from collab_overcooked.envs.channel import quiet_arrays, quiet_game
+from collab_overcooked.envs.channel import quiet_arrays
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import parse_integer
@@ -79,7 +79,7 @@ class DecisionState:
     ) -> None:
         self.state, self.timestep, self.game = state, timestep, env.game
         self.visible_state = state  # to the deciding seat
-        self.silent = silent if quiet_game(self.game) is not self.game else ()
+        self.silent = silent if self.game.quiet is not self.game else ()
         self.texts = [self.game.action_texts(state, 0, seat) for seat in range(self.game.n_agents)]
         self.observations = [observations[agent] for agent in env.possible_agents]
         self.masks = [env.action_mask(agent) for agent in env.possible_agents]
@@ -87,7 +87,7 @@ class DecisionState:
             self._hide_channel(env.arrays[1])
 
     def _hide_channel(self, out: Any) -> None:
-        quiet, arrays = quiet_game(self.game), quiet_arrays(out)
+        quiet, arrays = self.game.quiet, quiet_arrays(out)
         for seat in self.silent:
             observation = arrays.observations[0, seat].copy()
             self.observations[seat] = observation.reshape(quiet.single_observation_space.shape)
@@ -96,12 +96,12 @@ class DecisionState:
     def shown(self, seat: int) -> tuple[Any, Any]:
         """Return the game as a seat is shown it, and its state at the seat's turn."""
         if seat in self.silent:
-            return quiet_game(self.game), quiet_arrays(self.visible_state)
+            return self.game.quiet, quiet_arrays(self.visible_state)
         return self.game, self.visible_state
 
     def acts(self, actions: Sequence[int]) -> list[int]:
         """Return actions without their symbols; -1 for unknown ones."""
-        n_acts = quiet_game(self.game).n_actions
+        n_acts = self.game.quiet.n_actions
         return [action % n_acts if action >= 0 else action for action in actions]
 
     def act(self, chosen: Sequence[int]) -> None:
@@ -212,7 +212,7 @@ class Decisions:
         self.clocks.append(self.game.clock(snapshot.state, 0, snapshot.timestep))
         for seat, event in enumerate(step.events):
             begun, (act,) = self.begun[seat], snapshot.acts([self.chosen[seat]])
-            chooses = snapshot.masks[seat][: quiet_game(self.game).n_actions].sum() > 1
+            chooses = snapshot.masks[seat][: self.game.quiet.n_actions].sum() > 1
             if begun is None or (chooses and act != self.idle[seat]):
                 begun = snapshot.timestep
             self.begun[seat] = begun

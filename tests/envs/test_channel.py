@@ -10,13 +10,14 @@ import pytest
 
 from collab_overcooked import make, make_vec, registered, registry
 from collab_overcooked.envs.api import ActionError, clone
-from collab_overcooked.envs.channel import TalkingGame, quiet_arrays, quiet_game
+from collab_overcooked.envs.channel import TalkingGame, quiet_arrays
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.policies.specs import make_known_policy
 from collab_overcooked.runner.batched import play_batch
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.replay import first_difference
 from collab_overcooked.runner.teams import make_team
+from collab_overcooked.testing import random_legal
 
 K = 3
 ESCAPE = "CollabEscape-v0"
@@ -77,15 +78,20 @@ def test_observations_add_a_plane_for_each_agent_and_symbol_own_ones_first(env_i
 
 
 def test_a_refused_act_says_nothing_and_an_end_keeps_what_was_said():
-    env = talking("KitchenRush-v0", max_cycles=2)
-    n_acts = env.game.quiet.n_actions
-    refused = next(act for act in range(n_acts) if env.game.check(env.arrays[0], 0, 0, act)[0] != "OK")
-    env.step({"agent_0": refused + n_acts, "agent_1": 2 * n_acts})
-    assert env.scene()["said"] == [0, 2]
-    say(env, 1, 1)
-    assert not env.agents and env.scene()["said"] == [1, 1]
-    env.reset(seed=2)
-    assert env.scene()["said"] == [0, 0]
+    batch, rng, refused = make_vec("KitchenRush-v0", 8, channel=K, max_cycles=20), np.random.default_rng(0), 0
+    batch.reset(seed=0)
+    n_acts, symbols = batch.game.quiet.n_actions, np.array([2, 3])
+    for _ in range(20):
+        running = ~batch.over
+        infos = batch.step(random_legal(batch, rng) % n_acts + n_acts * symbols)[-1]
+        refused += (infos["rejected"] > 0).sum()
+        np.testing.assert_array_equal(batch.state.said[running], np.where(infos["rejected"] == 0, symbols, 0)[running])
+    assert refused and batch.over.all()
+    last = batch.state.said.copy()
+    batch.step(np.full((8, 2), n_acts))
+    np.testing.assert_array_equal(batch.state.said, last)
+    batch.reset()
+    assert not batch.state.said.any()
 
 
 HEARD = {"all": [[1, 2, 3], [1, 2, 3], [1, 2, 3]], "ring": [[1, None, 3], [1, 2, None], [None, 2, 3]]}
@@ -162,7 +168,7 @@ def test_wrong_options_are_named(options, message):
 def test_no_channel_is_the_game_itself():
     game = registry.load_game(ESCAPE, channel=0)
     assert not isinstance(game, TalkingGame) and game.kwargs == registry.load_game(ESCAPE).kwargs
-    assert quiet_game(game) is game and quiet_arrays(state := game.alloc(1)[0]) is state
+    assert game.quiet is game and quiet_arrays(state := game.alloc(1)[0]) is state
 
 
 def test_a_lexicon_translates_what_is_said_with():

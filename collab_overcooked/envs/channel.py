@@ -18,7 +18,7 @@ from typing import Any, cast
 import gymnasium
 import numpy as np
 
-from collab_overcooked.envs.api import ActionError, BoundBatch, is_sequential, rows
+from collab_overcooked.envs.api import ActionError, BoundBatch, clone, is_sequential, rows
 from collab_overcooked.envs.compiled import CompiledGame, KernelCall, Start
 from collab_overcooked.envs.lexicon import TranslatedGame
 from collab_overcooked.envs.scene_codec import (
@@ -146,6 +146,12 @@ class TalkingView:
             raise AttributeError(name)
         return getattr(self.quiet, name)
 
+    def hearing(self, said: Sequence[int]) -> TalkingView:
+        """Return the knowledge that the seat would have had other symbols (N,) been said in the last step."""
+        state = clone(self._state, 0)
+        state.said[0] = said
+        return TalkingView(self._game, state, self._seat)
+
     def _spoken(self, texts: Sequence[str]) -> list[str]:
         spoken: list[str] = self._game.spoken(texts, self._game.quiet.n_actions)
         return spoken
@@ -236,7 +242,9 @@ class TalkingGame(CompiledGame[Any, Any]):
         config: Options of the channel.
 
     Attributes:
+        channel_config: Options of the channel.
         symbols: K.
+        hears: int8 (N, N), 1 where the first agent hears the second.
 
     Raises:
         ValueError: The game has one agent, or is no ``CompiledGame``.
@@ -250,7 +258,7 @@ class TalkingGame(CompiledGame[Any, Any]):
                 f"channel needs at least 2 agents, not the {game.n_agents} of {game.id} with these options"
             )
         self._quiet: Any = game
-        self._config, self.symbols = config, config.channel
+        self.channel_config, self.symbols = config, config.channel
         self.id, self.n_agents, self.exact_masks = game.id, game.n_agents, game.exact_masks
         for name in dir(game):
             if not name.startswith("_") and name not in WIDE | QUIET_METHODS and not hasattr(TalkingGame, name):
@@ -272,14 +280,14 @@ class TalkingGame(CompiledGame[Any, Any]):
         self.unsaved = tuple(name for name in game.unsaved if not (noise and name == "rng"))
         self._numbers = np.array([game.n_actions, self.symbols, round(noise * 2**32)], np.int64)
         agents, hears = range(game.n_agents), HEARERS[config.channel_to]
-        self._hears = np.array([[hears(j, i, game.n_agents) for j in agents] for i in agents], np.int8)
+        self.hears = np.array([[hears(j, i, game.n_agents) for j in agents] for i in agents], np.int8)
         self._make_spaces(game.single_observation_space)
 
     def _make_spaces(self, box: gymnasium.spaces.Box[Any]) -> None:
         shape, axis = box.shape, self._quiet.planes_axis % len(box.shape)
         area = math.prod(shape[axis + 1 :])
         form = [math.prod(shape[:axis]), math.prod(shape[axis:]), area, self.symbols]
-        self._form = np.array([*form, *self._hears.reshape(-1).tolist()], np.int32)
+        self._form = np.array([*form, *self.hears.reshape(-1).tolist()], np.int32)
         more = (*shape[:axis], self.n_agents * self.symbols, *shape[axis + 1 :])
         low = np.concatenate([box.low, np.zeros(more, box.dtype)], axis=axis)
         high = np.concatenate([box.high, np.ones(more, box.dtype)], axis=axis)
@@ -291,7 +299,7 @@ class TalkingGame(CompiledGame[Any, Any]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the arguments of the constructor."""
-        return TalkingGame, (self._quiet, self._config)
+        return TalkingGame, (self._quiet, self.channel_config)
 
     @property
     def quiet(self) -> Any:
@@ -299,7 +307,7 @@ class TalkingGame(CompiledGame[Any, Any]):
         return self._quiet
 
     @property
-    def max_cycles(self) -> int:  # type: ignore[override]
+    def max_cycles(self) -> int:
         """Maximum length of an episode in steps."""
         return int(self._quiet.max_cycles)
 
@@ -382,7 +390,7 @@ class TalkingGame(CompiledGame[Any, Any]):
 
     def _known_to(self, seat: int) -> TalkingGame:
         known = self._quiet.known_to(seat)
-        return self if known is self._quiet else TalkingGame(known, self._config)
+        return self if known is self._quiet else TalkingGame(known, self.channel_config)
 
     def _describe_scene(self, scene: Mapping[str, Any], seat: int) -> str:
         said = self._heard_lines(scene[SAID], seat)
@@ -407,14 +415,14 @@ class TalkingGame(CompiledGame[Any, Any]):
         symbol, seats = integers(0, self.symbols), range(self.n_agents)
         heard = [column(SAID, seat, symbol, **self._knowledge(seat)) for seat in seats]
         noise: dict[str, Part] = {}
-        if self._config.channel_noise:
+        if self.channel_config.channel_noise:
             noise[NOISE_STEPS] = column(NOISE_STEPS, 0, COUNT)
             if CHANCE not in self._quiet.scene_parts():
                 noise[CHANCE] = rng_state()
         return {SAID: listing(heard, "symbols"), **noise}
 
     def _knowledge(self, speaker: int) -> dict[str, Any]:
-        hears = self._hears[:, speaker]
+        hears = self.hears[:, speaker]
         return {} if hears.all() else {"known_to": tuple(np.flatnonzero(hears).tolist()), "belief": uniform}
 
     @cached_property
@@ -462,7 +470,7 @@ class TalkingGame(CompiledGame[Any, Any]):
 
     def sample_belief(self, state: Any, seat: int, rng: np.random.Generator) -> None:
         self._quiet.sample_belief(state.quiet, seat, rng)
-        for speaker in np.flatnonzero(self._hears[seat] == 0).tolist():
+        for speaker in np.flatnonzero(self.hears[seat] == 0).tolist():
             state.said[:, speaker] = rng.integers(0, self.symbols, len(state.said), endpoint=True)
 
     def drawing(self, scene: dict[str, Any], seat: int | None = None) -> Drawing:
@@ -483,15 +491,15 @@ class TalkingGame(CompiledGame[Any, Any]):
 
     def heard_text(self, state: Any, i: int, seat: int) -> str:
         """Return the symbols that a seat hears in environment ``i``, a sentence for each agent."""
-        said, hears = state.said[i].tolist(), self._hears[seat].tolist()
+        said, hears = state.said[i].tolist(), self.hears[seat].tolist()
         return self._heard_lines([symbol if heard else None for symbol, heard in zip(said, hears, strict=True)], seat)
 
     def channel_rules(self) -> str:
         """Return the rules of the channel, a few sentences."""
-        noise = self._config.channel_noise
+        noise = self.channel_config.channel_noise
         lines = [
             f'With each action you may say one of the symbols 1 to {self.symbols}: write "say 1: " before the action.',
-            f"Symbols have no fixed meaning. {HEARD_BY[self._config.channel_to]} A refused action says nothing.",
+            f"Symbols have no fixed meaning. {HEARD_BY[self.channel_config.channel_to]} A refused action says nothing.",
         ]
         if noise:
             lines.append(f"With probability {noise:g}, a random symbol is heard instead.")
@@ -551,7 +559,7 @@ class TalkingGame(CompiledGame[Any, Any]):
     def why_refused(self, state: Any, i: int, seat: int, action: int) -> int:
         return self._quiet.why_refused(state.quiet, i, seat, self.act_of(action))
 
-    def seat_view(self, game: Any, state: Any, seat: int) -> Any:  # type: ignore[override]
+    def seat_view(self, game: Any, state: Any, seat: int) -> Any:
         """Return a seat's knowledge of a state, in the language of ``game``."""
         return TalkingView(game, state, seat)
 

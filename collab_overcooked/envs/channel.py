@@ -291,7 +291,7 @@ class TalkingGame(CompiledGame[Any, Any]):
         more = (*shape[:axis], self.n_agents * self.symbols, *shape[axis + 1 :])
         low = np.concatenate([box.low, np.zeros(more, box.dtype)], axis=axis)
         high = np.concatenate([box.high, np.ones(more, box.dtype)], axis=axis)
-        self._set_spaces(gymnasium.spaces.Box(low, high, dtype=box.dtype.type))  # type: ignore[union-attr]
+        self._set_spaces(gymnasium.spaces.Box(low, high, dtype=box.dtype.type))
 
     def _forward(self, name: str) -> None:
         value = getattr(self._quiet, name)
@@ -559,7 +559,7 @@ class TalkingGame(CompiledGame[Any, Any]):
     def why_refused(self, state: Any, i: int, seat: int, action: int) -> int:
         return self._quiet.why_refused(state.quiet, i, seat, self.act_of(action))
 
-    def seat_view(self, game: Any, state: Any, seat: int) -> Any:
+    def seat_view(self, game: Any, state: Any, seat: int) -> Any:  # type: ignore[override]
         """Return a seat's knowledge of a state, in the language of ``game``."""
         return TalkingView(game, state, seat)
 

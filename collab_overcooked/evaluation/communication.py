@@ -1,7 +1,7 @@
 """Communication of a team over a channel: what it is worth, what messages say, and whether listeners act on them.
 
-The episodes of a run are played again from their seeds: as they were, with all messages muted, and with those of another
-episode, the next one of the run.
+The episodes of a run are played again from their seeds: as they were, with all messages muted, and with those of
+another episode, the next one of the run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Measures of messages in a channel: what they say of what the sender alone knows, and whether listeners act on them."""
+"""Measures of messages in a channel: what they say of what only the sender knows, and how far answers change."""
 
 from __future__ import annotations
 

@@ -160,6 +160,20 @@ def test_the_command_plays_a_run_again_and_prints_its_tables(tmp_path):
     assert [row["messages"] for row in card["data"]] == ["with", "muted", "scrambled"]
 
 
+@pytest.mark.slow
+def test_a_network_trained_with_a_channel_speaks(tmp_path):
+    plugin = ["--import", str(EXAMPLES / "signal_game.py")]
+    hyper = ["--hyper", "environments=8", "rollout=10", "batch_size=32"]
+    trained = tmp_path / "trained"
+    run_cli(*plugin, "train", "ppo", "Signal-v0", "--set", "channel=4", "--steps", "160", *hyper, "--out", str(trained))
+    policy, run = f"all=ppo:{trained / 'policy.npz'}", tmp_path / "run"
+    options = ["--team", policy, "--set", "channel=4", "--episodes", "4", "--no-report"]
+    run_cli(*plugin, "evaluate", "signal", *options, "--out", str(run))
+    (card,) = json.loads(run_cli(*plugin, "communication", str(run), "--format", "json").stdout)
+    listening = next(table for table in card["tables"] if table["title"] == "Positive listening")
+    assert all(0 <= row["exchanged"] <= 1 and row["divergence, bits"] is not None for row in listening["rows"])
+
+
 def test_what_cannot_be_measured_is_named():
     env = collab_overcooked.make("Signal-v0")
     silent = [play_episode(env, make_team(["greedy", "greedy"]), seed) for seed in (0, 1)]

@@ -117,9 +117,9 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
 }
 
 CHANNELS: dict[str, dict[str, Any]] = {
-    "CollabEscape-v0": {"channel": 3, "sight": "room", "agents": 3, "channel_to": "ring"},
+    "CollabEscape-v0": {"channel": 3, "sight": "room", "channel_to": "nobody"},
     "KitchenRush-v0": {"channel": 2, "channel_noise": 0.25},
-    "CollabCapture-v0": {"channel": 3, "sight": "room", "channel_to": "nobody"},
+    "CollabCapture-v0": {"channel": 3, "channel_to": "ring"},
     "AlienRush-v0": {"channel": 3},
     "Overcooked-v0": {"channel": 3, "axes": "chw"},
     "OvercookedV2-v0": {"channel": 3, "view_radius": 2},

@@ -210,15 +210,43 @@ def load_game(env_id: str, **kwargs: Any) -> FullGame[Any, Any]:
 
 
 def game_options(env_id: str) -> list[str]:
-    """Return the names of all options of a game, including the lexicon."""
-    return [*game_class(env_id).config_class.names(), LEXICON]
+    """Return the names of all options of a game, including those of its channel and the lexicon."""
+    return [*game_class(env_id).config_class.names(), *default_channel(), LEXICON]
+
+
+def default_channel() -> dict[str, Any]:
+    """Return the options of a channel, which every game takes, with their default values; see ``envs.channel``."""
+    from collab_overcooked.envs.channel import ChannelConfig
+
+    return ChannelConfig().to_dict()
+
+
+def read_options(env_id: str, options: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Return the configuration of a game, without its lexicon, and that of its channel.
+
+    Raises:
+        ValueError: For an unknown option, or a value that is not allowed.
+    """
+    from collab_overcooked.envs.channel import ChannelConfig
+
+    own, of_channel = split_channel({name: value for name, value in options.items() if name != LEXICON})
+    return game_class(env_id).config_class.read((), own), ChannelConfig.read((), of_channel)
+
+
+def split_channel(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return options without those of a channel, and those of a channel."""
+    common = default_channel()
+    own = {name: value for name, value in options.items() if name not in common}
+    return own, {name: value for name, value in options.items() if name in common}
 
 
 def _compiled(env_id: str, options: Mapping[str, Any]) -> FullGame[Any, Any]:
+    from collab_overcooked.envs.channel import ChannelConfig, add_channel
     from collab_overcooked.envs.lexicon import translate_game
 
-    game_kwargs = {name: value for name, value in options.items() if name != LEXICON}
-    return translate_game(game_class(env_id)(**game_kwargs), options.get(LEXICON))
+    own, of_channel = split_channel({name: value for name, value in options.items() if name != LEXICON})
+    config = ChannelConfig.read((), of_channel)
+    return translate_game(add_channel(game_class(env_id)(**own), config), options.get(LEXICON))
 
 
 def make(env_id: str, **kwargs: Any) -> ParallelEnv:

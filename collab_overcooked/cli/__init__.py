@@ -42,6 +42,10 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {  # place of its function or gr
             "significance:significance",
             "Test whether runs, compared policies or conditions of a study differ: pairs, analysis of variance, Tukey.",
         ),
+        "communication": (
+            "communication:communication",
+            "Play the episodes of a run again, also muted and with other messages, and measure its communication.",
+        ),
         "replay": (
             "episodes:replay",
             "Step through an episode in the terminal, or check that records replay to the same events and rewards.",

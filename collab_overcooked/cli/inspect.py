@@ -80,8 +80,7 @@ def check_settings(suite: str, options: Mapping[str, Any]) -> None:
     if options and not env_id:
         raise ValueError(f"--set: the suite {suite} has several games; name one of its tasks, or --suite of one game")
     if options:
-        values = {name: value for name, value in options.items() if name != registry.LEXICON}
-        registry.game_class(env_id).config_class.read((), values)
+        registry.read_options(env_id, options)
 
 
 def list_policies() -> list[tuple[str, str]]:
@@ -198,6 +197,8 @@ def describe_env(env_id: str, chosen: Mapping[str, Any]) -> str:
     import inspect
     from dataclasses import fields
 
+    from collab_overcooked.envs.channel import ChannelConfig
+
     record, game = registry.find(env_id), registry.load_game(env_id, **chosen)
     maker = registry.game_class(env_id)
     lines = [
@@ -211,6 +212,12 @@ def describe_env(env_id: str, chosen: Mapping[str, Any]) -> str:
         *(
             f"    {field.name}: {field.metadata['meaning']} (default {field.default!r})"
             for field in fields(maker.config_class)
+        ),
+        "",
+        "Every game also takes a channel:",
+        *(
+            f"    {field.name}: {field.metadata['meaning']} (default {field.default!r})"
+            for field in fields(ChannelConfig)
         ),
         "",
         f"Every game also takes `{registry.LEXICON}`: a built-in lexicon or a YAML file with the names that it uses.",

@@ -362,6 +362,11 @@ class Replayable(Protocol[StateT_contra, OutT_contra]):
 class FullGame(Game[StateT, OutT], TextGame[StateT], Replayable[StateT, OutT], Protocol[StateT, OutT]):
     """A game for all policies, with arrays, texts and records; all games of this package implement it."""
 
+    @property
+    def quiet(self) -> Any:
+        """The game without its channel, see ``envs.channel``; the game itself if it has none."""
+        return self
+
 
 @runtime_checkable
 class SequentialGame(Game[StateT, OutT], Protocol[StateT, OutT]):

@@ -59,6 +59,7 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
         kept_between_episodes: State arrays that survive a reset when an option reproduces the original's behaviour.
         events_pay: Whether equal events of a step pay the same; False where open orders decide what they pay.
         event_pay: Reward of each event code, 0 for missing ones; None if rewards do not follow from events.
+        planes_axis: Axis of pictures along which their planes are stacked; -1 for vectors.
         step_key: Key of a scene that counts the steps up to its ``limit``.
         hint_keys: Keys of a scene that are ignored if they contradict the others, so that these can be edited alone.
         batch_kernels: Kernels that advance, start and show a batch.
@@ -80,6 +81,7 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
     kept_between_episodes: tuple[str, ...] = ()
     events_pay: bool = True
     event_pay: Sequence[Pay] | None = None
+    planes_axis: int = -1
     step_key: str = "timestep"
     hint_keys: tuple[str, ...] = ()
     array_classes: tuple[type[StateT], type[CompiledOutT]]

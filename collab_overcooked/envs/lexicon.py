@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
@@ -207,6 +207,12 @@ class TranslatedGame:
         """Return the game itself, which is immutable."""
         return self
 
+    @cached_property
+    def quiet(self) -> Any:
+        """The game without its channel, in the same language; see ``envs.channel``."""
+        quiet = self.plain.quiet
+        return self if quiet is self.plain else TranslatedGame(quiet, self.lexicon, self.kwargs["lexicon"])
+
     def translate(self, text: str) -> str:
         """Translate a plain text."""
         return self.lexicon.exchange(text)
@@ -305,7 +311,8 @@ def translate_game(game: Any, language: str | Path | None) -> Any:
     if option != PLAIN:
         return TranslatedGame(game, load_lexicon(option), option)
     if current != PLAIN:
-        game.kwargs = {**game.kwargs, "lexicon": PLAIN}
+        for one in {game, game.quiet}:
+            one.kwargs = {**one.kwargs, "lexicon": PLAIN}
     return game
 
 

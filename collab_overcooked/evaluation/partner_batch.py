@@ -60,11 +60,12 @@ class PolicySeats:
         """
         masks = self._batch.out.masks
         actions: Array = masks.argmax(-1).astype(np.int64)  # the only action of seats without a choice
-        chooses = (np.count_nonzero(masks, axis=-1) > 1) & ~self._batch.over[:, None]
+        running = ~self._batch.over
         for (k, number), seat in self._seats.items():
-            asked = np.flatnonzero(chooses[:, number] & (held[:, number] == k))
+            mask = masks[:, number, : seat.n_actions]
+            asked = np.flatnonzero((np.count_nonzero(mask, axis=-1) > 1) & running & (held[:, number] == k))
             if len(asked):
-                answers = seat.act(asked, masks[:, number], self._timestep)
+                answers = seat.act(asked, mask, self._timestep)
                 if (answers == ALONE).any():
                     raise ValueError(
                         f"partners: {self._names[k]} answered with something else than an action of its mask"

@@ -298,12 +298,15 @@ class Capabilities(NamedTuple):
         batched: It answers with action ids by observation, mask, view and simulator alone, so that many of its episodes
             can be played at once; networks need not say so.
         observation: Options of the observation that it was trained on; None for that of the environment.
+        speaks: In games with a channel it chooses symbols with its actions and hears those of others, see
+            ``envs.channel``; all others play the game without the channel, and say nothing.
     """
 
     needs_simulator: bool = False
     apart: bool = False
     batched: bool = False
     observation: Mapping[str, Any] | None = None
+    speaks: bool = False
 
     @classmethod
     def of(cls, policy: Policy) -> Capabilities:

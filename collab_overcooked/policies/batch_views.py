@@ -9,8 +9,11 @@ import numpy as np
 
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.batch import BatchEnv
+from collab_overcooked.envs.channel import quiet_arrays
 from collab_overcooked.policies.action_history import MAX_PAST_ACTIONS, ActionHistory
+from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.observation import Observer
+from collab_overcooked.policies.shown_game import shown_game
 
 Array = np.ndarray
 
@@ -20,32 +23,52 @@ class Views:
 
     Args:
         batch: The episodes, at their start.
+        game: The game as policies are shown it: that of the batch, or the quiet one; that of the batch if None.
 
     Attributes:
-        batch: The episodes.
+        game: The game as policies are shown it.
+        state: Its state.
+        out: Its outputs.
+        num_envs: E.
         n_agents: N.
         past: The last actions of all seats, in games in which they are public.
         joint: Actions of this step, int64 (E, N): of seats that were asked already, and of those without a choice.
     """
 
-    def __init__(self, batch: BatchEnv) -> None:
-        self.batch = batch
-        self.n_agents = batch.game.n_agents
-        self.past = ActionHistory(batch.num_envs, self.n_agents, batch.game.n_actions, MAX_PAST_ACTIONS)
-        self._public = batch.game.seen(batch.state, 0, 0).public_actions
+    def __init__(self, batch: BatchEnv, game: FullGame | None = None) -> None:
+        is_quiet = game is not None and game is not batch.game
+        self.game: Any = batch.game if game is None else game
+        self.state: Any = quiet_arrays(batch.state) if is_quiet else batch.state
+        self.out: Any = quiet_arrays(batch.out) if is_quiet else batch.out
+        self.num_envs, self.n_agents = batch.num_envs, self.game.n_agents
+        self.past = ActionHistory(batch.num_envs, self.n_agents, self.game.n_actions, MAX_PAST_ACTIONS)
+        self._public = self.game.seen(self.state, 0, 0).public_actions
+        self._quiet = self if is_quiet or batch.game.quiet is batch.game else Views(batch, batch.game.quiet)
         self._encodings: dict[str, _Encoding] = {}  # by options
         self.joint = np.zeros((batch.num_envs, self.n_agents), np.int64)
+
+    def shown_to(self, policy: Policy) -> Views:
+        """Return the observations that a policy is shown: those of the quiet game unless it speaks."""
+        return self if shown_game(policy, self.game) is self.game else self._quiet
+
+    def decide(self, joint: Array) -> None:
+        """Begin the decisions of a step with the actions (E, N) of seats without a choice; seats add theirs to it."""
+        self.joint = self._quiet.joint = joint
 
     def advance(self, actions: Array) -> None:
         """Log the actions (E, N) of a step."""
         if self._public:
-            self.past.push(actions)
+            self.past.push(actions % self.game.n_actions)
         self._forget()
+        if self._quiet is not self:
+            self._quiet.advance(actions)
 
     def restart(self, which: Array) -> None:
         """Forget the past of episodes, bool (E,), that begin anew."""
         self.past.clear(which)
         self._forget()
+        if self._quiet is not self:
+            self._quiet.restart(which)
 
     def _forget(self) -> None:
         for encoding in self._encodings.values():
@@ -53,27 +76,27 @@ class Views:
 
     def observations(self, observer: Observer) -> Array:
         """Return the observations of all seats (E, N, ...) in the encoding of an observer."""
-        batch, variant = self.batch, observer.variant
+        variant = observer.variant
         if observer.same:
-            out = batch.out
+            out = self.out
         else:
             key = json.dumps(variant.kwargs, sort_keys=True)
             encoding = self._encodings.get(key)
             if encoding is None:
-                encoding = self._encodings[key] = _Encoding(batch, variant)
+                encoding = self._encodings[key] = _Encoding(self, variant)
             out = encoding.current()
         shape = variant.single_observation_space.shape
-        observations: Array = out.observations.reshape(batch.num_envs, self.n_agents, *shape)
+        observations: Array = out.observations.reshape(self.num_envs, self.n_agents, *shape)
         return observations
 
 
 class _Encoding:
     """Observations of a batch as another game encodes them."""
 
-    def __init__(self, batch: BatchEnv, variant: FullGame) -> None:
+    def __init__(self, views: Views, variant: FullGame) -> None:
         self.fresh = False
-        self._out = variant.alloc(batch.num_envs)[1]
-        self._observe = variant.bind_observe(batch.state, self._out)
+        self._out = variant.alloc(views.num_envs)[1]
+        self._observe = variant.bind_observe(views.state, self._out)
 
     def current(self) -> Any:
         """Return the arrays with the observations of the present state."""

@@ -30,7 +30,13 @@ ALONE = -1  # instead of an action: this episode has to be played by itself
 
 
 class Seat(Protocol):
-    """Seat of a batch of episodes."""
+    """Seat of a batch of episodes.
+
+    Attributes:
+        n_actions: A of the game as the seat's policy is shown it.
+    """
+
+    n_actions: int
 
     def restart(self, episode: int, seed: int) -> None:
         """Begin an episode anew, with another seed."""
@@ -40,7 +46,7 @@ class Seat(Protocol):
 
         Args:
             asked: Numbers of the episodes, int64 (n,).
-            masks: The seat's action masks in all episodes, int8 (E, A).
+            masks: The seat's action masks in all episodes, int8 (E, A), of ``n_actions``.
             timesteps: Steps taken so far, int64 (E,).
 
         Returns:
@@ -61,9 +67,10 @@ class NetworkSeat:
     def __init__(self, policy: NetworkPolicy, views: Views, seat: int, seeds: Mapping[int, int]) -> None:
         self._policy, self._views, self._seat = policy, views, seat
         self._rngs = {episode: policy.generator(seed, seat) for episode, seed in seeds.items()}
-        self._states = policy.initial_state(views.batch.num_envs)
+        self.n_actions = views.game.n_actions
+        self._states = policy.initial_state(views.num_envs)
         self._noise: Array | None = None  # (E, DRAWS, A)
-        self._drawn = np.full(views.batch.num_envs, DRAWS)  # draws used of each row
+        self._drawn = np.full(views.num_envs, DRAWS)  # draws used of each row
 
     def restart(self, episode: int, seed: int) -> None:
         """Forget the hidden state and draw from another generator."""
@@ -114,6 +121,7 @@ class PolicySeat:
         self, begin: Callable[[int, int], Policy], policies: Mapping[int, Policy], views: Views, seat: int
     ) -> None:
         self._begin, self._policies, self._views, self._seat = begin, dict(policies), views, seat
+        self.n_actions = views.game.n_actions
 
     def restart(self, episode: int, seed: int) -> None:
         """Play an episode with a new policy."""
@@ -122,10 +130,11 @@ class PolicySeat:
     @one_torch_thread()
     def act(self, asked: Array, masks: Array, timesteps: Array) -> Array:
         """Ask the policies one by one; see ``Seat``."""
-        chosen, batch = np.full(len(asked), ALONE), self._views.batch
-        observations = batch.out.observations.reshape(*masks.shape[:1], -1, *batch.single_observation_space.shape)
+        chosen, views = np.full(len(asked), ALONE), self._views
+        shape = views.game.single_observation_space.shape
+        observations = views.out.observations.reshape(*masks.shape[:1], -1, *shape)
         for row, episode in enumerate(asked.tolist()):
-            view, mask = batch.game.seen(batch.state, episode, self._seat), masks[episode]
+            view, mask = views.game.seen(views.state, episode, self._seat), masks[episode]
             seen = AgentView(self._seat, int(timesteps[episode]), observations[episode, self._seat], mask.copy(), view)
             answer = self._policies[episode].act(seen)
             if isinstance(answer, (int, np.integer)) and 0 <= answer < len(mask) and mask[answer]:
@@ -164,10 +173,11 @@ def make_seat(
         names: Names of all policies, by seat.
         seeds: Seed of the policy by episode.
     """
-    game, state = views.batch.game, views.batch.state
 
     def begin(episode: int, seed: int) -> Policy:
         policy = make()
+        shown = views.shown_to(policy)
+        game, state = shown.game, shown.state
         needs = Capabilities.of(policy).needs_simulator
         simulator = Simulator(game, rows(state, episode, episode + 1), seat) if needs else None
         policy.reset(seat, EnvInfo(game.id, game, "", names, simulator), seed)
@@ -175,6 +185,7 @@ def make_seat(
 
     first, *others = seeds.items()
     policy = begin(*first)
+    shown = views.shown_to(policy)
     if isinstance(policy, NetworkPolicy) and _is_network(policy):
-        return NetworkSeat(policy, views, seat, seeds)
-    return PolicySeat(begin, {first[0]: policy} | {k: begin(k, seed) for k, seed in others}, views, seat)
+        return NetworkSeat(policy, shown, seat, seeds)
+    return PolicySeat(begin, {first[0]: policy} | {k: begin(k, seed) for k, seed in others}, shown, seat)

@@ -13,7 +13,15 @@ from collab_overcooked.policies.action_history import append_history
 from collab_overcooked.policies.api import AgentView, EnvInfo, PolicyBase
 from collab_overcooked.policies.batch_views import Views
 from collab_overcooked.policies.observation import Observer, select_observation
-from collab_overcooked.policies.policy_file import MODES, PolicyFile, TeamNetwork, choose, policy_path, read_policy
+from collab_overcooked.policies.policy_file import (
+    MODES,
+    PolicyFile,
+    TeamNetwork,
+    choose,
+    policy_path,
+    preferences,
+    read_policy,
+)
 from collab_overcooked.policies.torch_threads import one_torch_thread
 
 Array = np.ndarray
@@ -56,6 +64,11 @@ class NetworkPolicy(PolicyBase):
         """Environment options of the training."""
         options: Mapping[str, Any] = self.meta.get("env_kwargs", {})
         return options
+
+    @property
+    def speaks(self) -> bool:
+        """Whether it was trained with a channel; without one, it plays as if there were none."""
+        return bool(self.trained_on.get("channel"))
 
     def observation_of(self, game: FullGame) -> Mapping[str, Any]:
         """Return the options of the observation that it was trained on."""
@@ -108,6 +121,17 @@ class NetworkPolicy(PolicyBase):
     def observe(self, seen: AgentView) -> Array:
         """Return the network's input without the batch axis."""
         return self.observer.observe(seen.view, seen.observation)
+
+    @one_torch_thread()
+    def probabilities(self, seen: AgentView) -> Array:
+        """Return the probability of each action, float64 (A,), in a state that the network may be asked in next."""
+        logits, _ = self.forward(self.observe(seen)[None], self._state)
+        scores = preferences(logits, seen.mask[None, : logits.shape[1]])[0].astype(np.float64)
+        if self.mode == "greedy":
+            return np.eye(len(scores))[scores.argmax()]
+        weights = np.exp(scores - scores.max())
+        shares: Array = weights / weights.sum()
+        return shares
 
     @one_torch_thread()
     def act(self, seen: AgentView) -> int:

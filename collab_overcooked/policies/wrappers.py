@@ -57,8 +57,11 @@ class WrappedPolicy:
         declared = [Capabilities.of(player) for player in players]
         self.needs_simulator = self.needs_simulator or any(player.needs_simulator for player in declared)
         self.observation = declared[0].observation
+        self.speaks = declared[0].speaks
         if any(other.observation != self.observation for other in declared):
             raise ValueError(f"policy {self.name!r}: {' and '.join(p.name for p in players)} observe differently")
+        if any(other.speaks != self.speaks for other in declared):
+            raise ValueError(f"policy {self.name!r}: of {' and '.join(p.name for p in players)}, only one speaks")
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Reset the generator and all policies behind this one."""

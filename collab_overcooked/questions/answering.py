@@ -17,6 +17,7 @@ from collab_overcooked.io.structs import Name, Text, convert
 from collab_overcooked.policies.api import AnswersQuestions, Choice, EnvInfo, Question, ReportsUsage
 from collab_overcooked.policies.registry import LANGUAGE
 from collab_overcooked.policies.search.simulator import Simulator
+from collab_overcooked.policies.shown_game import shown_game
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.questions.items import (
     FACT,
@@ -256,6 +257,7 @@ def why_not(item: Item, spec: str, way: str, policy: Any) -> str:
     if language:
         return ""
     try:
+        game = shown_game(policy, game)
         simulator = Simulator(game, game.alloc(1)[0], 0)
         policy.reset(0, EnvInfo(game.id, game, item.id, (policy.name,) * game.n_agents, simulator), 0)
     except ValueError as error:

@@ -71,9 +71,10 @@ def play_steps(
 
 
 def _decide(seats: Sequence[Seat], views: Views, over: Array, masks: Array, timesteps: Array) -> Array:
-    actions = views.joint = masks.argmax(-1)  # the only action of seats without a choice
+    actions: Array = masks.argmax(-1)  # the only action of seats without a choice
+    views.decide(actions)
     for number, seat in enumerate(seats):
-        mask = masks[:, number]
+        mask = masks[:, number, : seat.n_actions]
         asked = np.flatnonzero((np.count_nonzero(mask, axis=1) > 1) & ~over)
         if len(asked):
             actions[asked, number] = seat.act(asked, mask, timesteps)

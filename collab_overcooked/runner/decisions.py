@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from collab_overcooked.core.record import ErrorEntry, Step
 from collab_overcooked.envs.api import clone, is_sequential, refusal_code
+from collab_overcooked.envs.channel import quiet_arrays
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import parse_integer
@@ -70,14 +71,38 @@ class DecisionState:
         timestep: Steps taken so far.
         observations: Observations of the live agents.
         env: The environment.
+        silent: Seats that play without the channel of the game.
     """
 
-    def __init__(self, state: Any, timestep: int, observations: Mapping[str, Any], env: ParallelEnv) -> None:
+    def __init__(
+        self, state: Any, timestep: int, observations: Mapping[str, Any], env: ParallelEnv, silent: Collection[int] = ()
+    ) -> None:
         self.state, self.timestep, self.game = state, timestep, env.game
         self.visible_state = state  # to the deciding seat
+        self.silent = silent if self.game.quiet is not self.game else ()
         self.texts = [self.game.action_texts(state, 0, seat) for seat in range(self.game.n_agents)]
         self.observations = [observations[agent] for agent in env.possible_agents]
         self.masks = [env.action_mask(agent) for agent in env.possible_agents]
+        if self.silent:
+            self._hide_channel(env.arrays[1])
+
+    def _hide_channel(self, out: Any) -> None:
+        quiet, arrays = self.game.quiet, quiet_arrays(out)
+        for seat in self.silent:
+            observation = arrays.observations[0, seat].copy()
+            self.observations[seat] = observation.reshape(quiet.single_observation_space.shape)
+            self.masks[seat] = arrays.masks[0, seat].copy()
+
+    def shown(self, seat: int) -> tuple[Any, Any]:
+        """Return the game as a seat is shown it, and its state at the seat's turn."""
+        if seat in self.silent:
+            return self.game.quiet, quiet_arrays(self.visible_state)
+        return self.game, self.visible_state
+
+    def acts(self, actions: Sequence[int]) -> list[int]:
+        """Return actions without their symbols; -1 for unknown ones."""
+        n_acts = self.game.quiet.n_actions
+        return [action % n_acts if action >= 0 else action for action in actions]
 
     def act(self, chosen: Sequence[int]) -> None:
         """Apply the actions chosen so far, in games where they take effect before the next seat chooses."""
@@ -91,6 +116,8 @@ class DecisionState:
             game.act_seat(self.visible_state, actions, out)
         self.observations = [row.reshape(game.single_observation_space.shape) for row in out.observations[0]]
         self.masks = list(out.masks[0])
+        if self.silent:
+            self._hide_channel(out)
 
     def text(self, seat: int, entry: Entry) -> str:
         """Return the text of an action that is a text or an id."""
@@ -101,9 +128,10 @@ class DecisionState:
     def judge(self, seat: int, entry: Entry, earlier: Sequence[int]) -> tuple[int, Refusal | None]:
         """Return an action's id, and the reason if the game would refuse it after the earlier seats' actions."""
         action, mask = entry, self.masks[seat]
+        game, state = self.shown(seat)
         if isinstance(action, str):
             try:
-                action = self.game.parse(action, self.visible_state, 0, seat)
+                action = game.parse(action, state, 0, seat)
             except ValueError as error:
                 return -1, (refusal_code(error), str(error))
         elif not 0 <= action < len(mask):
@@ -111,7 +139,10 @@ class DecisionState:
         if action < len(mask) and mask[action]:
             return action, None
         try:
-            verdict = self.game.check(self.state, 0, seat, action, earlier)
+            if game is self.game:
+                verdict = game.check(self.state, 0, seat, action, earlier)
+            else:
+                verdict = game.check(quiet_arrays(self.state), 0, seat, action, self.acts(earlier))
         except ValueError:  # some games check the mask only
             return action, ("MASKED", f"{self.text(seat, action)} is not possible now")
         return action, None if verdict[0] == "OK" else verdict
@@ -180,8 +211,9 @@ class Decisions:
         self.actions.append(tuple(self._actions()))
         self.clocks.append(self.game.clock(snapshot.state, 0, snapshot.timestep))
         for seat, event in enumerate(step.events):
-            begun, chooses = self.begun[seat], snapshot.masks[seat].sum() > 1
-            if begun is None or (chooses and self.chosen[seat] != self.idle[seat]):
+            begun, (act,) = self.begun[seat], snapshot.acts([self.chosen[seat]])
+            chooses = snapshot.masks[seat][: self.game.quiet.n_actions].sum() > 1
+            if begun is None or (chooses and act != self.idle[seat]):
                 begun = snapshot.timestep
             self.begun[seat] = begun
             if event is not None:
@@ -254,12 +286,13 @@ class Decisions:
 
     def _seen(self, seat: int, refusal: Refusal | None = None, attempt: str = "") -> AgentView:
         snapshot = self.snapshot
-        view = self.game.seen(snapshot.visible_state, 0, seat)
+        game, state = snapshot.shown(seat)
+        view, heard = game.seen(state, 0, seat), list if game is self.game else snapshot.acts
         plan, announced = self.plans.visible_to(seat, snapshot.text)
         join = self.game.join_plan
         public = view.public_history
         observation, observer = snapshot.observations[seat], self.observers.get(seat)
-        earlier = tuple((other, snapshot.texts[other][action]) for other, action in self.chosen.items())
+        earlier = tuple((other, snapshot.texts[other][heard([action])[0]]) for other, action in self.chosen.items())
         return AgentView(
             seat=seat,
             timestep=snapshot.timestep,
@@ -277,9 +310,11 @@ class Decisions:
             earlier=earlier if view.public_choices else (),
             history=tuple(tuple(events) if public or k == seat else () for k, events in enumerate(self.history)),
             starts=tuple(tuple(starts) if public or k == seat else () for k, starts in enumerate(self.starts)),
-            clocks=(*self.clocks, self.game.clock(snapshot.visible_state, 0, snapshot.timestep)),
+            clocks=(*self.clocks, game.clock(state, 0, snapshot.timestep)),
             feedback=self.feedback[seat],
-            past_actions=tuple(self.actions[-MAX_PAST_ACTIONS:]) if view.public_actions else (),
+            past_actions=tuple(tuple(heard(past)) for past in self.actions[-MAX_PAST_ACTIONS:])
+            if view.public_actions
+            else (),
         )
 
     def _ask(self, seat: int, refusal: Refusal | None, attempt: str) -> Generator[Ask, Answer, None]:

@@ -133,9 +133,10 @@ def deviations(record: EpisodeRecord, variant: Variant) -> dict[str, Any]:
 
 
 def default_options(env_id: str) -> dict[str, Any]:
-    """Return the default values of all options of a game, including its lexicon."""
+    """Return the default values of all options of a game, including those of its channel and its lexicon."""
     cls = registry.game_class(env_id)
-    values = {name: canonical(value) for name, value in cls.config_class().to_dict().items()}
+    known = {**cls.config_class().to_dict(), **registry.default_channel()}
+    values = {name: canonical(value) for name, value in known.items()}
     return values | {registry.LEXICON: getattr(cls, "language", PLAIN)}
 
 

@@ -27,11 +27,13 @@ from collab_overcooked.core.record import (
     history_of,
     step_class,
 )
+from collab_overcooked.envs.channel import quiet_arrays
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.io.structs import convert
 from collab_overcooked.policies.api import Capabilities, EnvInfo, Message, Policy, ReportsUsage
 from collab_overcooked.policies.observation import Observer, observer_of
 from collab_overcooked.policies.search.simulator import Simulator
+from collab_overcooked.policies.shown_game import shown_game
 from collab_overcooked.policies.torch_threads import one_torch_thread
 from collab_overcooked.runner.decisions import Answer, Ask, Decisions, DecisionState, Limits
 from collab_overcooked.runner.records import record_class
@@ -92,6 +94,8 @@ class Started:
     seed: int  # Seed from which the seeds of the policies are derived, see ``policy_seed``
     # Observers by seat, for policies trained on another observation than the environment's
     observers: dict[int, Observer] = field(default_factory=dict, repr=False)
+    # Seats whose policies play without the channel of the game, see ``Capabilities.speaks``
+    silent: set[int] = field(default_factory=set, repr=False)
 
     def reset(self, team: Team) -> None:
         """Reset the policies of a team; those that need a simulator get one in their ``EnvInfo``."""
@@ -108,7 +112,12 @@ class Started:
             state: State for a simulator, a copy for policies that run while the game continues; None for the state of
                 the environment.
         """
-        game, state = self.env.game, self.env.arrays[0] if state is None else state
+        game, state = shown_game(policy, self.env.game), self.env.arrays[0] if state is None else state
+        if game is self.env.game:
+            self.silent.discard(seat)
+        else:
+            self.silent.add(seat)
+            state = quiet_arrays(state)
         observer = observer_of(policy, game)
         if observer is not None:
             self.observers[seat] = observer
@@ -195,12 +204,13 @@ class Episode(Generator[Event, Answer, EpisodeRecord]):
         observations, _ = env.reset(seed=self.seed if config.fresh else None, options=start)
         seed = self.seed if config.fresh else derive_seed(self.seed, "episode", config.episode)
         observers: dict[int, Observer] = {}
+        silent: set[int] = set()
         self._log_start()  # the episode may be left before its first step
-        voices, ordered = self._receive((yield Started(env, config.task, seed, observers)))
+        voices, ordered = self._receive((yield Started(env, config.task, seed, observers, silent)))
         self._log_start()
         table = Decisions(self.game, self._limits, config.feedback, observers)
         while env.agents and len(self.steps) != self.ends_after:
-            snapshot = DecisionState(env.clone_state().state, len(self.steps), observations, env)
+            snapshot = DecisionState(env.clone_state().state, len(self.steps), observations, env, silent)
             decided = yield from table.decide(snapshot, voices)
             observations, infos = self._step(decided | ordered)
             step = self.steps[-1]

@@ -342,7 +342,7 @@ def _check_options(env_id: str, encoded: bytes) -> None:
     options = decode(encoded, dict)
     check_options(options, registry.game_options(env_id))
     object_of({}, {registry.LEXICON: schema.optional(schema.name)})(options)
-    registry.game_class(env_id).config_class.read((), {k: v for k, v in options.items() if k != registry.LEXICON})
+    registry.read_options(env_id, options)
 
 
 def derived_fields(record: EpisodeRecord) -> Mapping[str, Any]:

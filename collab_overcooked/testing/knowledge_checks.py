@@ -11,6 +11,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import Out, State, clone
 from collab_overcooked.envs.batch import BatchEnv
+from collab_overcooked.envs.channel import quiet_arrays
 from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.envs.scene_codec import Part, believed, group, kept, limited
@@ -120,7 +121,7 @@ def check_knowledge(subject: Subject) -> str:
         scene = game.scene(state, 0)
         true = game.state_of(scene)
         for seat, agent in enumerate(game.display_names):
-            _expect_belief(game, scene, true, seat, agent)
+            _expect_belief(game.quiet, quiet_arrays(true), seat, agent)
             hidden = ", ".join(game.hidden_keys(seat)) or "future draws"
             got = _given(subject_game, true, seat)
             for other in _alternatives(game, scene, seat, rng):
@@ -196,7 +197,8 @@ def _indistinguishable(game: CompiledGame, players: State, out: Out, seat: int) 
             yield one, i
 
 
-def _expect_belief(game: CompiledGame, scene: dict[str, Any], state: State, seat: int, agent: str) -> None:
+def _expect_belief(game: CompiledGame, state: State, seat: int, agent: str) -> None:
+    scene = game.scene(state, 0)
     if type(game).sample_belief is not CompiledGame.sample_belief:
         return
     try:

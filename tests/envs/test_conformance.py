@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.option_sets import OPTIONS
+from support.option_sets import CHANNELS, OPTIONS
 
 from collab_overcooked import make, registered
 from collab_overcooked.testing import CHECKS, check_game
@@ -16,6 +16,8 @@ Housework are one engine.
 With every commit, all sets are played as plain Python (``tests/envs/test_plain_python.py``)."""
 
 
+CHANNELS_EVERY_COMMIT, CHANNELS_EVERY_RUN = 2, 8  # of the ids in ``CHANNELS``; the rest at night
+
 AT_NIGHT = {"Transport-v0": "knowledge"}
 """The check that takes longest of an id whose engine another id has, which is checked whole with every commit."""
 
@@ -24,6 +26,9 @@ def cases(env_id):
     yield {}, ()
     for k, options in enumerate(OPTIONS.get(env_id, [])):
         yield options, pytest.mark.slow if k < EVERY_RUN.get(env_id, 1) else pytest.mark.nightly
+    number = list(CHANNELS).index(env_id)
+    marks = pytest.mark.slow if number < CHANNELS_EVERY_RUN else pytest.mark.nightly
+    yield CHANNELS[env_id], () if number < CHANNELS_EVERY_COMMIT else marks
 
 
 CASES = [

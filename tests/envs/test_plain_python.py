@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.option_sets import OPTIONS
+from support.option_sets import CHANNELS, OPTIONS
 
 from collab_overcooked import make, registered
 from collab_overcooked.kernels.arrays import clear_rows
@@ -15,7 +15,7 @@ from collab_overcooked.kernels.jit import is_compiled
 
 STEPS = 30  # of each episode
 SEEDS = (0, 1)
-CASES = [(env_id, options) for env_id in registered() for options in ({}, *OPTIONS[env_id])]
+CASES = [(env_id, options) for env_id in registered() for options in ({}, *OPTIONS[env_id], CHANNELS[env_id])]
 
 
 def named(case):

@@ -18,6 +18,7 @@ import pytest
 
 from collab_overcooked import registry
 from collab_overcooked.cli.significance import measured_in
+from collab_overcooked.envs.channel import ChannelConfig
 from collab_overcooked.evaluation import crossplay
 from collab_overcooked.evaluation.compare import leaderboard
 from collab_overcooked.evaluation.compare.plan import Entry, make_plan
@@ -91,7 +92,8 @@ def other_value(env_id: str, name: str) -> Any:
     default = default_options(env_id)[name]
     if name == registry.LEXICON:
         return "kitchen" if default == "alien" else "alien"
-    option: Field[Any] = next(field for field in fields(registry.game_class(env_id).config_class) if field.name == name)
+    known = (*fields(registry.game_class(env_id).config_class), *fields(ChannelConfig))
+    option: Field[Any] = next(field for field in known if field.name == name)
     about = option.metadata
     if "allowed" in about:
         return next(value for value in about["allowed"] if value != default)

@@ -53,6 +53,7 @@ ELSEWHERE = {  # scripts that other tests or targets run
     "docs/examples/level_replay.py": "tests/scripts/test_level_replay.py",
     "docs/examples/quota.py": "tests/docs/test_docs_fresh.py",
     "docs/examples/relay.py": "tests/docs/test_docs_fresh.py",
+    "docs/examples/signal_game.py": "tests/evaluation/test_communication.py",
     "docs/examples/train_text.py": "tests/scripts/test_train_text.py",
     "docs/examples/train_trl.py": "tests/adapters/test_frameworks.py",
     "docs/facts.py": "tests/docs/test_docs_fresh.py",

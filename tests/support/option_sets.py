@@ -115,3 +115,18 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"stepping": "tick", "preempt": True, "talk": "free", "max_ticks": 400},
     ],
 }
+
+CHANNELS: dict[str, dict[str, Any]] = {
+    "CollabEscape-v0": {"channel": 3, "sight": "room", "channel_to": "nobody"},
+    "KitchenRush-v0": {"channel": 2, "channel_noise": 0.25},
+    "CollabCapture-v0": {"channel": 3, "channel_to": "ring"},
+    "AlienRush-v0": {"channel": 3},
+    "Overcooked-v0": {"channel": 3, "axes": "chw"},
+    "OvercookedV2-v0": {"channel": 3, "view_radius": 2},
+    "CraftKitchen-v0": {"channel": 3, "channel_noise": 0.5},
+    "CuisineWorld-v0": {"channel": 3},
+    "CollabOvercooked-v0": {"channel": 3, "obs": "grid"},
+    "Housework-v0": {"channel": 3},
+    "Transport-v0": {"channel": 3},
+}
+"""Options of a channel, which every game takes, by id: those that take least time first."""

@@ -21,6 +21,7 @@ from collab_overcooked.io.structs import Name, Positive, Text, decode, encode
 from collab_overcooked.policies.api import EnvInfo, Policy
 from collab_overcooked.policies.policy_file import builtin_policies, is_stand_in
 from collab_overcooked.policies.search.simulator import Simulator
+from collab_overcooked.policies.shown_game import shown_game
 from collab_overcooked.policies.specs import PolicySpec, make_known_policy
 from collab_overcooked.policies.trained import NetworkPolicy
 from collab_overcooked.reporting.floors import RULE_SPECS
@@ -273,6 +274,7 @@ def _reasons(plan: ComparisonPlan, game: str, setting: Setting, players: Mapping
 def _reason(player: Policy, game: Any, task: str, setting: Setting) -> str | None:
     trained = player.trained_on if isinstance(player, NetworkPolicy) else {}
     try:
+        game = shown_game(player, game)
         simulator = Simulator(game, game.alloc(1)[0], 0)
         player.reset(0, EnvInfo(game.id, game, task, (player.name,) * game.n_agents, simulator), 0)
     except ValueError as error:

@@ -142,6 +142,7 @@ class Overcooked(OvercookedManual):
         height, width = self.compiled.tables.terrain.shape[1:]
         self.sizes = {"H": height, "W": width, "layers": len(Path) if self.has_macros else 0}
         self.sizes["changes"] = len(Change) if changes else 0
+        self.planes_axis = (config.axes or "whc").index("c")
         self._set_spaces(self.compiled.space)
 
     def tutorial_for(self, seat: int) -> tuple[tuple[str, str, str], ...]:

@@ -17,7 +17,7 @@ from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.teams import parse_seats
 
-from ..engine.config import CollabOvercookedConfig, steps_allowed
+from ..engine.config import steps_allowed
 from ..engine.spec import KEYS
 from ..options import CollabScoring
 from . import tables
@@ -130,7 +130,7 @@ class CollabOvercookedSuite(Suite):
         task, known = ((record.options or options).get("task", options.get("task")), task_references(options).tasks)
         if record.task not in known or task not in list(known):
             return {}
-        config = CollabOvercookedConfig.read((), {k: v for k, v in options.items() if k != registry.LEXICON})
+        config, _ = registry.read_options(ENV_ID, options)
         limit = steps_allowed(known[task].reference_time, config.gamma, config.time_limit)
         limits = {} if record.max_cycles_given else {"max_cycles": limit}
         return {"task": task, "level": known[task].level, **limits}

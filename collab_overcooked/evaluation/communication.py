@@ -1,0 +1,299 @@
+"""Communication of a team over a channel: what it is worth, what messages say, and whether listeners act on them.
+
+The episodes of a run are played again from their seeds: as they were, with all messages muted, and with those of
+another episode, the next one of the run.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked import registry
+from collab_overcooked.core.record import EpisodeRecord
+from collab_overcooked.envs.channel import TalkingGame, TalkingView, talking_game
+from collab_overcooked.envs.lexicon import translate_game
+from collab_overcooked.envs.parallel import ParallelEnv
+from collab_overcooked.metrics.communication import Signalling, jensen_shannon, signalling
+from collab_overcooked.metrics.intervals import Estimate, mean_ci
+from collab_overcooked.metrics.paired import PairedDifference, paired_difference
+from collab_overcooked.metrics.registry import episode_return
+from collab_overcooked.policies.api import AgentView, Policy, as_decision
+from collab_overcooked.policies.per_game import PerGamePolicy
+from collab_overcooked.policies.registry import HUMAN, LANGUAGE
+from collab_overcooked.policies.shown_game import shown_game
+from collab_overcooked.policies.specs import PolicySpec, make_known_policy
+from collab_overcooked.policies.trained import NetworkPolicy
+from collab_overcooked.runner.decisions import Answer, Ask
+from collab_overcooked.runner.env_variants import by_variant, variant_of
+from collab_overcooked.runner.episode import Answers, Event, Started, Stepped, episode
+from collab_overcooked.runner.teams import MakePolicy, Team, make_team, team_text
+
+Array = np.ndarray
+Messages = list[list[int]]
+"""Symbols said in an episode by step and seat."""
+MUTED, SCRAMBLED = "muted", "scrambled"
+
+
+@dataclass(frozen=True)
+class Listening:
+    """How a listener answers in the same states had it heard something else.
+
+    Attributes:
+        exchanged: Share of decisions that another episode's message changes, of those where the two messages differ.
+            For networks, the total variation of the probabilities of acts; for others, the same random numbers are
+            drawn again.
+        muted: The same with silence.
+        divergence: Mean Jensen-Shannon divergence in bits of the probabilities with the exchanged message; None for
+            policies without probabilities.
+        decisions: Number of decisions with exchanged messages that differ.
+    """
+
+    exchanged: float | None
+    muted: float | None
+    divergence: float | None
+    decisions: int
+
+
+@dataclass(frozen=True)
+class Communication:
+    """Measures of one team on one variant of a game.
+
+    Attributes:
+        title: Game and variant.
+        team: Policies of the team.
+        returns: Mean return of an episode by condition: ``"with"``, ``"muted"`` and ``"scrambled"``.
+        values: Difference of the return with the channel and that of the other conditions, paired by episode.
+        signalling: By speaker and key of its private state.
+        listening: By listener.
+    """
+
+    title: str
+    team: str
+    returns: dict[str, Estimate | None]
+    values: dict[str, PairedDifference | None]
+    signalling: dict[tuple[str, str], Signalling]
+    listening: dict[str, Listening]
+
+
+class EditedChannel(TalkingGame):
+    """A game with a channel, one environment of which can have its messages replaced after each step.
+
+    Args:
+        game: The game with its channel.
+    """
+
+    def __init__(self, game: TalkingGame) -> None:
+        super().__init__(game.quiet, game.channel_config)
+        self._live: Array | None = None
+        self._script: Callable[[int], Sequence[int]] | None = None
+        self._step = 0
+
+    def follow(self, live: Array, script: Callable[[int], Sequence[int]] | None) -> None:
+        """Replace what is said in an environment from its next episode on.
+
+        Args:
+            live: The environment's array ``said`` (1, N).
+            script: Returns the symbols (N,) of a step, by the number of steps before it; None to change nothing.
+        """
+        self._live, self._script, self._step = live, script, 0
+
+    def step_calls(self, state: Any, actions: Array, out: Any) -> tuple[Any, ...]:
+        return *super().step_calls(state, actions, out), (self._replace, (state.said,))
+
+    def _replace(self, said: Array) -> None:
+        if said is self._live and self._script is not None:
+            said[0] = self._script(self._step)
+            self._step += 1
+
+
+@dataclass
+class _Played:
+    """What an episode was like."""
+
+    said: Messages = field(default_factory=list)
+    chosen: Messages = field(default_factory=list)
+    own: list[list[dict[str, str]]] = field(default_factory=list)  # of each seat before each step: private state by key
+    total: float = 0.0
+
+
+def measure_communication(records: Sequence[EpisodeRecord], make: MakePolicy | None = None) -> Iterator[Communication]:
+    """Play the episodes of a run again and measure the communication of each team and variant.
+
+    Args:
+        records: Records of at least two episodes of each team.
+        make: Factory of policies; the registry of policies if None.
+
+    Raises:
+        ValueError: A record has no channel, a team has one episode or no policy that speaks, or it has seats of people
+            or language models, whose episodes cannot be played again.
+    """
+    for group in by_variant(records):
+        yield _Group(group, make or make_known_policy).measure()
+
+
+class _Group:
+    """Episodes of one team in one variant of a game."""
+
+    def __init__(self, records: Sequence[EpisodeRecord], make: MakePolicy) -> None:
+        first = records[0]
+        self.records, specs = records, first.specs
+        game = registry.load_game(first.env_id, **first.env_kwargs)
+        inner = talking_game(game)
+        if inner is None:
+            raise ValueError(f"{first.env_id} was played without a channel; play it with --set channel=4, for example")
+        if len(records) < 2:
+            raise ValueError(f"communication needs at least 2 episodes of {team_text(specs)}, not {len(records)}")
+        for spec in specs:
+            if PolicySpec.parse(spec).kind in (LANGUAGE, HUMAN):
+                raise ValueError(f"episodes of {spec!r} cannot be played again to measure communication")
+        self.game = EditedChannel(inner)
+        lexicon = first.env_kwargs.get(registry.LEXICON)
+        limit = first.max_cycles if first.max_cycles_given else None
+        self.env = ParallelEnv(translate_game(self.game, lexicon), max_cycles=limit)
+        self.team: Team = make_team(specs, make)
+        policies = enumerate(self.team.policies)
+        self.speakers = [seat for seat, policy in policies if shown_game(policy, self.game) is self.game]
+        if not self.speakers:
+            raise ValueError(f"no policy of {team_text(specs)} speaks; policies that do declare speaks = True")
+
+    def measure(self) -> Communication:
+        played = [_Played() for _ in self.records]
+        private: dict[int, set[str]] = {seat: set() for seat in self.speakers}
+        for record, one in zip(self.records, played, strict=True):
+            self._play(record, None, lambda event, one=one: self._observe(event, one, private))  # type: ignore[misc]
+        asked: dict[int, list[tuple[float, float | None]]] = {seat: [] for seat in self.speakers}
+        muted: dict[int, list[float]] = {seat: [] for seat in self.speakers}
+        totals: dict[str, list[float]] = {"with": [one.total for one in played], MUTED: [], SCRAMBLED: []}
+        silence = [0] * self.game.n_agents
+        for k, record in enumerate(self.records):
+            other = played[(k + 1) % len(played)].said
+
+            def foreign(step: int, other: Messages = other) -> list[int]:
+                return other[step] if step < len(other) else silence
+
+            self._play(record, None, lambda event, said=foreign: self._ask(event, said, asked, muted))  # type: ignore[misc]
+            totals[MUTED].append(self._play(record, lambda step: silence))
+            totals[SCRAMBLED].append(self._play(record, foreign))
+        names = self.game.display_names
+        first = self.records[0]
+        return Communication(
+            title=variant_of(first).title,
+            team=team_text(first.specs),
+            returns={name: mean_ci(values) for name, values in totals.items()},
+            values={
+                name: paired_difference([list(zip(totals["with"], totals[name], strict=True))])
+                for name in (MUTED, SCRAMBLED)
+            },
+            signalling={
+                (names[seat], key): signalling(
+                    [[symbols[seat] for symbols in one.chosen] for one in played],
+                    [[own[seat].get(key, "") for own in one.own] for one in played],
+                )
+                for seat in self.speakers
+                for key in sorted(private[seat])
+            },
+            listening={names[seat]: _listening(asked[seat], muted[seat]) for seat in self.speakers},
+        )
+
+    def _play(
+        self,
+        record: EpisodeRecord,
+        script: Callable[[int], Sequence[int]] | None,
+        watch: Callable[[Event], None] = lambda event: None,
+    ) -> float:
+        """Play an episode from its seed, and return its return."""
+        self.game.follow(self.env.arrays[0].said, script)
+        facts = {"task": record.task, "episode": record.episode, "level": record.level}
+        run = episode(self.env, record.specs, record.seed, **facts)
+        run.ends_after = record.ends_after
+        answer: Answer = None
+        with Answers(self.team) as answers:
+            try:
+                while True:
+                    event = run.send(answer)
+                    watch(event)
+                    answer = answers.to(event)
+            except StopIteration as over:
+                return episode_return([step.rewards for step in over.value.steps])
+
+    def _observe(self, event: Event, played: _Played, private: dict[int, set[str]]) -> None:
+        """Log messages, rewards, and what each speaker knows before a step and others do not."""
+        quiet, state = self.game.quiet, self.env.arrays[0]
+        if isinstance(event, Stepped):
+            played.said.append(state.said[0].tolist())
+            played.chosen.append([action // quiet.n_actions for action in event.step.actions])
+            played.total += float(np.mean(event.step.rewards))
+        if not isinstance(event, (Started, Stepped)) or not self.env.agents:
+            return
+        scene = quiet.scene(state.quiet, 0)
+        scenes = [quiet.seat_scene(scene, seat) for seat in range(self.game.n_agents)]
+        for seat in self.speakers:
+            others = [other for k, other in enumerate(scenes) if k != seat]
+            private[seat] |= {
+                key for key, value in scenes[seat].items() if any(other.get(key) != value for other in others)
+            }
+        played.own.append([{key: json.dumps(value) for key, value in one.items()} for one in scenes])
+
+    def _ask(
+        self,
+        event: Event,
+        foreign: Callable[[int], Sequence[int]],
+        asked: dict[int, list[tuple[float, float | None]]],
+        muted: dict[int, list[float]],
+    ) -> None:
+        """Ask a listener again had it heard the message of another episode, or nothing."""
+        if not isinstance(event, Ask) or event.kind != "act" or event.seat not in asked or not event.seen.timestep:
+            return
+        seat, seen, said = event.seat, event.seen, self.env.arrays[0].said[0]
+        heard = self.game.hears[seat].astype(bool)
+        heard[seat] = False
+        policy = _inner(self.team.policies[seat])
+        answer = self._answer(policy, seen)
+        for symbols, is_muted in ((foreign(seen.timestep - 1), False), ([0] * len(said), True)):
+            instead = np.where(heard, symbols, said)
+            if np.array_equal(instead, said):
+                continue
+            other = self._answer(policy, self._hearing(seen, instead.tolist()))
+            if isinstance(answer, np.ndarray) and isinstance(other, np.ndarray):
+                changed, divergence = float(np.abs(answer - other).sum() / 2), jensen_shannon(answer, other)
+            else:
+                changed, divergence = float(answer != other), None
+            if is_muted:
+                muted[seat].append(changed)
+            else:
+                asked[seat].append((changed, divergence))
+
+    def _hearing(self, seen: AgentView, said: Sequence[int]) -> AgentView:
+        view: Any = seen.view
+        assert isinstance(view, TalkingView)
+        heard: Any = view.hearing(said)
+        return replace(seen, view=heard, observation=heard.observed_by(self.game, self.game.alloc(1)[1]))
+
+    def _answer(self, policy: Policy, seen: AgentView) -> Any:
+        """Return the probabilities of acts of a network, and the act or the plan that another policy chooses."""
+        n_acts = self.game.quiet.n_actions
+        if isinstance(policy, NetworkPolicy) and type(policy).act is NetworkPolicy.act:
+            shares: Array = policy.probabilities(seen).reshape(-1, n_acts).sum(0)
+            return shares
+        decision = as_decision(copy.deepcopy(policy).act(seen))
+        return decision.plan if decision.action is None else decision.action % n_acts
+
+
+def _inner(policy: Policy) -> Policy:
+    return policy.player or policy if isinstance(policy, PerGamePolicy) else policy
+
+
+def _listening(asked: Sequence[tuple[float, float | None]], muted: Sequence[float]) -> Listening:
+    divergences = [divergence for _, divergence in asked if divergence is not None]
+    return Listening(
+        exchanged=float(np.mean([changed for changed, _ in asked])) if asked else None,
+        muted=float(np.mean(muted)) if muted else None,
+        divergence=float(np.mean(divergences)) if divergences else None,
+        decisions=len(asked),
+    )

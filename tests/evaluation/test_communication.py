@@ -1,0 +1,196 @@
+"""Communication of teams whose messages are known: mute, babbling, with a fixed code, and not listened to."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.cli_runner import CliRunner
+
+import collab_overcooked
+from collab_overcooked import registry
+from collab_overcooked.cli.app import app
+from collab_overcooked.evaluation.communication import measure_communication
+from collab_overcooked.evaluation.communication_card import communication_card
+from collab_overcooked.policies.policy_file import REFUSED
+from collab_overcooked.policies.specs import make_known_policy
+from collab_overcooked.policies.trained import NetworkPolicy
+from collab_overcooked.runner.episode import play_episode
+from collab_overcooked.runner.teams import make_team
+from collab_overcooked.testing import check_game
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
+EPISODES, NUMBERS = 40, 4
+
+
+@pytest.fixture(autouse=True)
+def game(monkeypatch):
+    """Import the example, which registers itself, and forget it again."""
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    before = list(registry.GAMES)
+    import signal_game
+
+    registry.register_game(signal_game.RECORD)
+    yield signal_game
+    registry.GAMES[:] = before
+
+
+class Speaker:
+    """Says what its kind says; acts by chance."""
+
+    speaks = True
+
+    def __init__(self, name):
+        self.name = name
+
+    def reset(self, seat, info, seed):
+        self.rng, self.acts = np.random.default_rng([seed, seat]), info.game.quiet.n_actions
+
+    def act(self, seen):
+        act = int(self.rng.choice(np.flatnonzero(seen.mask[: self.acts])))
+        babble = int(self.rng.integers(1, NUMBERS + 1))
+        symbol = {"mute": 0, "deaf": 0, "babbling": babble}[self.name]
+        return act + symbol * self.acts
+
+    def reply(self, seen):
+        return None
+
+
+class Network(NetworkPolicy):
+    """Names what it hears with a probability, and anything else with equal ones; says nothing."""
+
+    name, speaks = "network", True
+
+    def __init__(self, follows):
+        super().__init__({}, "sample")
+        self.follows = follows
+
+    def logits(self, observations):
+        heard = observations[:, -NUMBERS:].astype(np.float64)
+        named = np.where(heard.any(1, keepdims=True), self.follows * heard, 0) + (1 - self.follows) / NUMBERS
+        shares = np.full((len(observations), 5 * (NUMBERS + 1)), np.exp(REFUSED))
+        shares[:, 1:5] = np.where(heard.any(1, keepdims=True), named, 1 / NUMBERS)
+        with np.errstate(divide="ignore"):
+            return np.maximum(np.log(shares), REFUSED).astype(np.float32)
+
+
+def maker(spec):
+    if spec.startswith("network"):
+        return Network(float(spec.partition("=")[2]))
+    return make_known_policy(spec) if spec == "greedy" else Speaker(spec)
+
+
+def measured(*team, make=maker, **options):
+    env = collab_overcooked.make("Signal-v0", **{"channel": NUMBERS, **options})
+    seats = make_team(team, make)
+    records = [play_episode(env, seats, seed) for seed in range(100, 100 + EPISODES)]
+    monkey = pytest.MonkeyPatch()
+    with monkey.context() as patch:  # specs of test policies are no registered ones
+        patch.setattr("collab_overcooked.evaluation.communication.PolicySpec", NoSpec)
+        (one,) = measure_communication(records, make)
+    return one, records
+
+
+class NoSpec:
+    kind = ""
+
+    @classmethod
+    def parse(cls, text):
+        return cls()
+
+
+def test_the_example_conforms_with_and_without_a_channel():
+    assert check_game("Signal-v0", episodes=1).ok and check_game("Signal-v0", episodes=1, channel=NUMBERS).ok
+
+
+def test_a_fixed_code_has_all_bits_and_is_worth_what_naming_pays():
+    one, records = measured("greedy", "greedy")
+    numbers = np.bincount([json.loads(str(r.steps[1].actions[0] // 5)) for r in records], minlength=5)[1:] / EPISODES
+    signal = one.signalling["agent_0", "number"]
+    assert signal.information == pytest.approx(signal.entropy) == pytest.approx(-(numbers * np.log2(numbers)).sum())
+    assert signal.p < 0.01 and list(one.signalling) == [("agent_0", "number")]
+    listener = one.listening["agent_1"]
+    assert listener.exchanged == 1 and 0.6 < listener.muted < 0.9 and listener.divergence is None
+    assert one.returns["with"].value > 9 and one.values["muted"].mean.low > 6 and one.values["scrambled"].mean.low > 4
+
+
+@pytest.mark.parametrize("kind", ["mute", "babbling", "deaf"])
+def test_messages_of_no_use_are_worth_nothing(kind):
+    """Also said by the fixed code to a listener that ignores it: equal digit for digit."""
+    team = ("greedy", kind) if kind == "deaf" else (kind, kind)
+    one, _ = measured(*team)
+    for difference in one.values.values():
+        assert (difference.mean.value, difference.higher, difference.lower) == (0, 0, 0)
+    listener = one.listening["agent_1"]
+    assert listener.exchanged == (None if kind == "mute" else 0) and not listener.muted
+    signal = one.signalling["agent_0", "number"]
+    if kind == "mute":
+        assert (signal.symbols, signal.entropy, signal.information, signal.p) == (1, 0, 0, 1)
+    elif kind == "babbling":
+        assert signal.information < 0.05 and signal.p > 0.05 and signal.entropy > 1.9
+
+
+@pytest.mark.parametrize("follows", [0, 0.5, 1])
+def test_networks_are_measured_by_their_probabilities(follows):
+    """Exchanged messages move the share that follows; against silence, a quarter of it would have been named anyway."""
+    one, _ = measured("greedy", f"network={follows}")
+    listener = one.listening["agent_1"]
+    assert listener.exchanged == pytest.approx(follows, abs=1e-5)
+    assert listener.muted == pytest.approx(0.75 * follows, abs=1e-5)
+    assert (listener.divergence < 1e-6) == (follows == 0) and listener.divergence <= 1
+
+
+def run_cli(*words):
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    return done
+
+
+def test_the_command_plays_a_run_again_and_prints_its_tables(tmp_path):
+    run = tmp_path / "signal"
+    plugin = ["--import", str(EXAMPLES / "signal_game.py")]
+    team = ["--team", "all=greedy", "--set", "channel=4", "--episodes", "10"]
+    run_cli(*plugin, "evaluate", "signal", *team, "--out", str(run), "--no-report")
+    printed = run_cli(*plugin, "communication", str(run)).stdout
+    for word in ("Value of communication", "Positive signalling", "Positive listening", "scrambled", "number"):
+        assert word in printed
+    (card,) = json.loads(run_cli(*plugin, "communication", str(run), "--format", "json").stdout)
+    assert [row["messages"] for row in card["data"]] == ["with", "muted", "scrambled"]
+
+
+@pytest.mark.slow
+def test_a_network_trained_with_a_channel_speaks(tmp_path):
+    plugin = ["--import", str(EXAMPLES / "signal_game.py")]
+    hyper = ["--hyper", "environments=8", "rollout=10", "batch_size=32"]
+    trained = tmp_path / "trained"
+    run_cli(*plugin, "train", "ppo", "Signal-v0", "--set", "channel=4", "--steps", "160", *hyper, "--out", str(trained))
+    policy, run = f"all=ppo:{trained / 'policy.npz'}", tmp_path / "run"
+    options = ["--team", policy, "--set", "channel=4", "--episodes", "4", "--no-report"]
+    run_cli(*plugin, "evaluate", "signal", *options, "--out", str(run))
+    (card,) = json.loads(run_cli(*plugin, "communication", str(run), "--format", "json").stdout)
+    listening = next(table for table in card["tables"] if table["title"] == "Positive listening")
+    assert all(0 <= row["exchanged"] <= 1 and row["divergence, bits"] is not None for row in listening["rows"])
+
+
+def test_what_cannot_be_measured_is_named():
+    env = collab_overcooked.make("Signal-v0")
+    silent = [play_episode(env, make_team(["greedy", "greedy"]), seed) for seed in (0, 1)]
+    with pytest.raises(ValueError, match="without a channel"):
+        list(measure_communication(silent))
+    env = collab_overcooked.make("Signal-v0", channel=2)
+    random = [play_episode(env, make_team(["random", "random"]), seed) for seed in (0, 1)]
+    with pytest.raises(ValueError, match="no policy of all=random speaks"):
+        list(measure_communication(random))
+    with pytest.raises(ValueError, match="at least 2 episodes"):
+        list(measure_communication(random[:1]))
+
+
+def test_a_card_has_a_table_for_each_measure():
+    one, _ = measured("greedy", "greedy", channel_noise=0.2)
+    assert [table.title for table in communication_card(one).tables] == [
+        "Value of communication",
+        "Positive signalling",
+        "Positive listening",
+    ]

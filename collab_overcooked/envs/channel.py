@@ -37,7 +37,7 @@ from collab_overcooked.envs.scene_codec import (
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.io.checks import parse_text, quote_value
 from collab_overcooked.io.config import Config, choice, integer, number
-from collab_overcooked.io.schema import Form
+from collab_overcooked.io.schema import Parser
 from collab_overcooked.kernels.arrays import array_of
 from collab_overcooked.kernels.bound import RowsKernel, bind, bind_all
 from collab_overcooked.kernels.channel import append_symbols, hear_symbols, split_actions
@@ -442,8 +442,8 @@ class TalkingGame(CompiledGame[Any, Any]):
     def _decode(self, state: Any, i: int, derived: bool) -> dict[str, Any]:
         return {**self._quiet._decode(state.quiet, i, derived), **read_scene(self._channel, state, i, derived)}
 
-    def reset_forms(self) -> dict[str, Form]:
-        return {**self._quiet.reset_forms(), "state": self._scene.form}
+    def reset_parsers(self) -> dict[str, Parser]:
+        return {**self._quiet.reset_parsers(), "state": self._scene.parser}
 
     def _read_options(self, options: object) -> dict[str, Any]:
         if not isinstance(options, Mapping) or options.get("state") is None:

@@ -452,8 +452,7 @@ class EpisodeDriver:
             frame = shown.frame_of(self.game, seen, self.settings, send_queue, with_text)
             if step is not None:
                 named = renaming(self.game)
-                frame["done"] = shown.done_by(step, seen.view, person.seat, named)
-                frame["causes"] = shown.causes_in(step, seen.view, person.seat, named)
+                frame["news"] = shown.news_of(step, seen.view, person.seat, named)
         if step is not None:
             frame["said"] = to_builtins(step.messages)
         if complete:

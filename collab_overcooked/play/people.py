@@ -56,7 +56,7 @@ class SendQueue:
             self._queue.remove(old)
             if "whole" in frame:
                 continue
-            for key in ("said", "done", "causes"):
+            for key in ("said", "news"):
                 frame[key] = [*old.get(key, ()), *frame.get(key, ())]
             for key in old.keys() - frame.keys():
                 frame[key] = old[key]

@@ -161,15 +161,20 @@ def watched(env: Any, step: Step | None, timestep: int, send_queue: SendQueue) -
     return frame
 
 
-def causes_in(step: Step, view: Any, seat: int, named: Callable[[str], str] = str) -> list[list[Any]]:
-    """Return what changed the team's result in a step: 1 or -1, the seat (None for an order's time), and a label."""
-    changes = [(event.change if event is not None else 0) for event in step.events]
-    acts = [[changes[k], k, label] for k, label in done_by(step, view, seat, named) if changes[k]]
-    return [*acts, *([change, None, named(name)] for change, name in step.order_changes)]
+def news_of(step: Step, view: Any, seat: int, named: Callable[[str], str] = str) -> list[list[Any]]:
+    """Return what a seat knows of the last step: the events of seats, then the orders that ended.
 
+    Args:
+        step: Step.
+        view: What the seat may know after it.
+        seat: Index of the agent.
+        named: Puts the names of pages into a text of the game.
 
-def done_by(step: Step, view: Any, seat: int, named: Callable[[str], str] = str) -> list[list[Any]]:
-    """Return seat and label of the events of a step that a seat knows of."""
+    Returns:
+        Of each its change of the team's result (1, -1 or 0), the seat (None for an order), a label, and what it brought
+        about.
+    """
     events = enumerate(step.events)
     known = [(k, event) for k, event in events if event is not None and (k == seat or view.public_history)]
-    return [[k, named(view.event_label(event.label))] for k, event in known]
+    acts = [[e.change, k, named(view.event_label(e.label)), named(view.consequence(e))] for k, e in known]
+    return [*acts, *([change, None, named(name), ""] for change, name in step.order_changes)]

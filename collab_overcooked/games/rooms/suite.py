@@ -57,6 +57,11 @@ class RoomEvent(Event, kw_only=True):
     def text(self) -> str:
         return refusal_text(self.label, self.reason)
 
+    @property
+    def change(self) -> int:
+        """Effect on the team's result: 1 for a repair or an escape, 0 otherwise."""
+        return int(self.completed or self.escaped)
+
 
 class RoomStep(Step, kw_only=True):
     """Step of a record."""

@@ -239,6 +239,14 @@ class HouseView(SeatView):
         codes = (self._game.check(self._state, 0, self._seat, action)[0] for action in range(len(self.action_texts)))
         return [text for text, code in zip(self.action_texts, codes, strict=True) if code != Reason.F_UNKNOWN.name]
 
+    def consequence(self, event: Any) -> str:
+        if event.reason != Reason.OK.name:
+            return self._say(REASONS[Reason[event.reason]])
+        place = self.scene["goal"]["name"]
+        counts = {f"brought to the {place}": event.delivered, "newly seen": event.saw}
+        told = [f"{kind}: {count}" for kind, count in counts.items() if count]
+        return self._say(f"{'; '.join(told).capitalize()}.") if told else ""
+
     def own_event_label(self, label: str) -> str:
         return super().own_event_label(re.sub(r"^say\b( \d+)?", "said", label))
 

@@ -2,7 +2,7 @@
 
 import { send } from "/page/connection.js";
 import { phrase, words } from "/page/language.js";
-import { $, KEYS, MOVES, make, nameOf, now, STEPS, say, show, touched, turns } from "/page/page.js";
+import { $, KEYS, MOVES, make, now, STEPS, say, show, touched, turns } from "/page/page.js";
 import { Picture } from "/page/picture.js";
 import { sound } from "/page/talk.js";
 import { actionButton, answer, askedIn, choose, clickable, MOST_ACTIONS, requests, teammate } from "/page/turn.js";
@@ -13,7 +13,7 @@ export const picture = new Picture({
   hud: $("hud"),
   orders: $("orders"),
   phrase,
-  flash,
+  counted: (gains) => now.gains.push(...gains),
 });
 picture.room = () => {
   const beside = getComputedStyle($("kitchen")).position === "sticky",
@@ -46,31 +46,6 @@ const above = new ResizeObserver(() => {
   if (picture.size && picture.room().height < picture.height - 2) redraw();
 });
 for (const id of ["hud", "orders"]) above.observe($(id));
-
-function flash(changes) {
-  sound(changes.some(({ kind }) => kind === "bad") ? "loss" : "gain");
-  const lines = changes.map(({ gain, text, kind }) => {
-    const line = make("span", text.replace(/ \(.*/, "").replace(/:?( ?)-?\d+/, `$1${gain > 0 ? "+" : ""}${gain}`), {
-      class: kind,
-    });
-    const known = now.causes
-      .filter(([change]) => change > 0 === (kind === "good"))
-      .map(([change, seat, label]) =>
-        seat !== null
-          ? `${nameOf(seat)}: ${phrase(label)}`
-          : change < 0
-            ? say("too_late", { order: phrase(label) })
-            : phrase(label),
-      );
-    if (known.length) line.append(make("small", known.join("; ")));
-    return line;
-  });
-  const big = $("flash");
-  big.replaceChildren(...lines);
-  big.className = "";
-  void big.offsetWidth; // so that the animation starts anew
-  big.className = "on";
-}
 
 const named = (action, target) =>
   new RegExp(`(^|[^a-z0-9])${target.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}($|[),;(])`, "i").test(action);
@@ -161,12 +136,10 @@ export function closePick() {
   show("why", false);
 }
 
-// What was pointed at and flashed on the board of the round before.
+// What was pointed at on the board of the round before.
 export function clearBoard() {
   closePick();
   goal = going = pointed = null;
-  $("flash").replaceChildren();
-  $("flash").className = "";
 }
 
 function placeAt(id, x, y) {

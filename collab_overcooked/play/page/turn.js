@@ -5,6 +5,7 @@ import { showFacts } from "/page/cards.js";
 import { send } from "/page/connection.js";
 import { writing } from "/page/keys.js";
 import { phrase, words } from "/page/language.js";
+import { noteAnswer } from "/page/news.js";
 import { $, address, make, nameOf, now, say, show } from "/page/page.js";
 
 export const MOST_ACTIONS = 60;
@@ -197,6 +198,7 @@ export function answer(plan, words_ = $("say").value, last = false) {
     ...(kind === "act" ? {} : { last }),
   });
   unlock(false);
+  noteAnswer();
   $("status").textContent = words.sent;
 }
 

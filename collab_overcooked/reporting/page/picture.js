@@ -60,9 +60,10 @@ export function spriteOf(name, className = "sprite") {
 }
 
 export class Picture {
-  // stage: scrolls; panel: takes the cards; hud: takes the clock; phrase: rewords a short text of the game.
-  constructor({ stage, panel, hud, orders, phrase, flash }) {
-    Object.assign(this, { stage, panel, hud, orders, phrase, flash });
+  // stage: scrolls; panel: takes the cards; hud: takes the clock; phrase: rewords a short text of the game;
+  // counted: takes what the counts beside the clock gained or lost.
+  constructor({ stage, panel, hud, orders, phrase, counted }) {
+    Object.assign(this, { stage, panel, hud, orders, phrase, counted });
     this.values = new Map();
     this.stored = new Set(); // names of sprites
     this.cooks = new Map();
@@ -667,7 +668,7 @@ export class Picture {
     const changed = changes
       .filter(({ gain }) => gain)
       .map(({ gain, words, counts: kind }) => ({ gain, text: this.phrase(words), kind: gain < 0 ? "bad" : kind }));
-    if (changed.length) this.flash(changed);
+    if (changed.length) this.counted(changed);
   }
 }
 

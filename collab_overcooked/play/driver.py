@@ -275,8 +275,7 @@ class EpisodeDriver:
         person.turn += 1
         person.counts["refused"] += seen.error is not None
         named = renaming(self.game)
-        person.question = shown.question_of(seen, kind, person.turn, self.settings, person.menu, named)
-        person.menu = person.question["legal"]
+        person.question = shown.question_of(seen, kind, person.turn, self.settings, named)
         person.answered = asyncio.get_running_loop().create_future()
         person.asked_at = self._now()
         person.send(person.question)

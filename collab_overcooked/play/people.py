@@ -125,7 +125,6 @@ class Person:
         self.counts: Counter[str] = Counter()
         self.seconds = self.started = 0.0
         self.window = ""
-        self.menu: list[str] = []  # of the question before
         self.asked_at, self.ahead = 0.0, False
         self.rematch: str | None = None
 
@@ -173,7 +172,7 @@ class Person:
         """Clear the state of the previous episode."""
         self.counts, self.seconds, self.started = Counter(), 0.0, 0.0
         self.question = self.answered = None
-        self.menu, self.ahead = [], False
+        self.ahead = False
         self.keys.clear()
         self.speech.clear()
 

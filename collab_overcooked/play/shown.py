@@ -7,7 +7,7 @@ from typing import Any
 
 from collab_overcooked.core.record import Step
 from collab_overcooked.io.checks import near_matches
-from collab_overcooked.play.menus import likeliest_first, without_duplicates
+from collab_overcooked.play.menus import late_last, without_duplicates
 from collab_overcooked.play.people import FRAME, SendQueue
 from collab_overcooked.play.settings import PlaySettings
 from collab_overcooked.policies.api import AgentView, Message
@@ -60,7 +60,6 @@ def question_of(
     kind: str,
     turn: int,
     settings: PlaySettings,
-    earlier: Sequence[str] = (),
     named: Callable[[str], str] = str,
 ) -> dict[str, Any]:
     """Return the question to a person: a decision, or a reply to the last message.
@@ -70,13 +69,11 @@ def question_of(
         kind: ``"act"`` or ``"reply"``.
         turn: Number of the question.
         settings: What is shown.
-        earlier: Actions of the question before; what has become possible since comes first.
         named: Puts the names of pages into a text of the game.
     """
     labels, texts = seen.view.action_labels, seen.view.action_texts
-    hints = [*seen.view.orders, seen.view.recipe or ""]
-    unlikely = {labels[texts[action]] for action in seen.view.unlikely}
-    legal = likeliest_first([labels[text] for text in seen.legal_actions], earlier, hints, unlikely)
+    late = {labels[texts[action]] for action in seen.view.unlikely}
+    legal = late_last([labels[text] for text in seen.legal_actions], late)
     payments = {labels[texts[action]] for action in seen.view.payments}
     vocabulary = [labels.get(text, text) for text in seen.view.vocabulary]
     walks, waits = ([labels[texts[action]] for action in actions] for actions in (seen.view.walks, seen.view.waits))
@@ -93,7 +90,8 @@ def question_of(
         "timestep": seen.timestep,
         "actions": menus[settings.menu],
         "legal": legal if settings.menu != "none" else [],
-        "requests": {text: requests[text] for text in likeliest_first(list(requests), (), hints)},
+        "requests": {text: requests[text] for text in late_last(list(requests))},
+        "late": [label for label in legal if label in late],
         "walks": [label for label in legal if label in walks],
         "waits": [label for label in waits if label in legal],
         "blocked": _blocked(seen, named) if settings.menu != "none" else {},

@@ -51,6 +51,20 @@ const named = (action, target) =>
   new RegExp(`(^|[^a-z0-9])${target.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}($|[),;(])`, "i").test(action);
 const isAt = (cell) => (action) => (cell?.t ?? []).some((target) => named(action, target));
 
+// The rank of each action by the first place that it names, row by row from the top left; 0 for one that names none.
+export function placesOf(actions) {
+  const first = new Map();
+  for (const [key, cell] of picture.values)
+    if (key.startsWith("c:"))
+      for (const target of cell.t ?? []) {
+        const rank = 1 + 1000 * cell.y + cell.x;
+        if (rank < (first.get(target) ?? Infinity)) first.set(target, rank);
+      }
+  const rank = (action) =>
+    Math.min(...[...first].filter(([target]) => named(action, target)).map(([, at]) => at), Infinity);
+  return new Map(actions.map((action) => [action, rank(action)]).map(([action, at]) => [action, at < Infinity ? at : 0]));
+}
+
 // What a seat can do at a place, or else what it can ask a teammate to do there.
 function actionsAt(cell) {
   const own = clickable() ? now.question.legal.filter(isAt(cell)) : [];

@@ -39,13 +39,28 @@ export const redraw = () => {
     if (now.me) markCells();
   }
 };
-addEventListener("resize", redraw);
+// What stands above the board keeps the height that it once had in a round, so that the board stays where it is.
+const ABOVE = ["hud", "orders", "news"];
+const letShrink = () => {
+  for (const id of ABOVE) $(id).style.minHeight = "";
+};
+function keepHeights() {
+  for (const id of ABOVE) {
+    const kept = Number.parseFloat($(id).style.minHeight) || 0;
+    if ($(id).offsetHeight > kept) $(id).style.minHeight = `${$(id).offsetHeight}px`;
+  }
+}
+addEventListener("resize", () => {
+  letShrink();
+  redraw();
+});
 // Cards above the board take room from it; it never grows by itself, as agents shall not change their size all the
 // time.
 const above = new ResizeObserver(() => {
+  if (now.phase === "playing") keepHeights();
   if (picture.size && picture.room().height < picture.height - 2) redraw();
 });
-for (const id of ["hud", "orders"]) above.observe($(id));
+for (const id of ABOVE) above.observe($(id));
 
 const named = (action, target) =>
   new RegExp(`(^|[^a-z0-9])${target.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}($|[),;(])`, "i").test(action);
@@ -62,7 +77,9 @@ export function placesOf(actions) {
       }
   const rank = (action) =>
     Math.min(...[...first].filter(([target]) => named(action, target)).map(([, at]) => at), Infinity);
-  return new Map(actions.map((action) => [action, rank(action)]).map(([action, at]) => [action, at < Infinity ? at : 0]));
+  return new Map(
+    actions.map((action) => [action, rank(action)]).map(([action, at]) => [action, at < Infinity ? at : 0]),
+  );
 }
 
 // What a seat can do at a place, or else what it can ask a teammate to do there.
@@ -153,6 +170,7 @@ export function closePick() {
 // What was pointed at on the board of the round before.
 export function clearBoard() {
   closePick();
+  letShrink();
   goal = going = pointed = null;
 }
 
@@ -163,7 +181,7 @@ function placeAt(id, x, y) {
 }
 
 // Why nothing can be done at a place: reasons of the game for what would be done there, or who can do it instead.
-function refuse(cell, x, y) {
+function refuse(cell) {
   const at = isAt(cell),
     reasons = [
       ...new Set(
@@ -174,14 +192,13 @@ function refuse(cell, x, y) {
     ];
   $("why").textContent =
     !now.question || $("send").disabled ? $("status").textContent : reasons.slice(0, 2).join(" ") || words.nothing_here;
-  showWhy(x, y);
+  showWhy();
 }
 
-function showWhy(x, y) {
+function showWhy() {
   show("why", true);
-  placeAt("why", x, y);
   clearTimeout(whyTimer);
-  whyTimer = setTimeout(() => show("why", false), 4000); // it covers the board
+  whyTimer = setTimeout(() => show("why", false), 4000); // it stands where news stand
 }
 
 function openPick(cell, actions, x, y) {
@@ -207,20 +224,20 @@ function tap(cell, x, y) {
     goal = { x: cell.x, y: cell.y };
     if (!route(cell)) {
       $("why").textContent = words.no_way;
-      showWhy(x, y);
+      showWhy();
     }
     walk();
     return;
   }
   if (now.me?.role !== "seat" || !cell || (now.question && !clickable() && !actions.length)) return;
   if (!now.question || $("send").disabled) {
-    refuse(cell, x, y);
+    refuse(cell);
     return;
   }
   if (!actions.length) {
     const path = route(cell);
     if (path?.length) answer(path.map((key) => now.me.moves[key]).join("; "));
-    else refuse(cell, x, y);
+    else refuse(cell);
     return;
   }
   going = actions.every((action) => now.question.walks.includes(action)) ? { x: cell.x, y: cell.y } : null;

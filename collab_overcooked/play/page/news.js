@@ -1,7 +1,7 @@
 // One line that says what has just happened: who did what, and why it paid or cost.
 
 import { phrase } from "/page/language.js";
-import { $, make, nameOf, now, say, turns } from "/page/page.js";
+import { $, make, nameOf, say, turns } from "/page/page.js";
 import { sound } from "/page/talk.js";
 
 const STAYS = 4000; // milliseconds for which what paid or cost stays in real time
@@ -42,9 +42,7 @@ export function showNews(entries, gains) {
   }
   told.sort((a, b) => Number(Boolean(b.kind)) - Number(Boolean(a.kind)));
   $("news").setAttribute("aria-live", turns() || weighty ? "polite" : "off");
-  $("news").replaceChildren(
-    ...told.map(({ text, kind }) => make("span", text, kind ? { class: kind } : {})),
-  );
+  $("news").replaceChildren(...told.map(({ text, kind }) => make("span", text, kind ? { class: kind } : {})));
 }
 
 function entryOf([change, seat, label, why]) {

@@ -229,6 +229,7 @@ for (const id of ["ready", "practise-first", "again"])
       document.documentElement.requestFullscreen?.().catch(() => {});
     if (now.me.offers_practice) remember("offered", { ...recall("offered", {}), [now.me.game]: true });
     send({ type: id === "practise-first" ? "practise" : "ready" });
+    $("goal-open").setAttribute("aria-expanded", false);
     show(id, false);
   };
 for (const button of document.querySelectorAll("[data-rematch]"))

@@ -24,7 +24,8 @@ const element = (tag, text = "", className = "") => {
   return made;
 };
 
-// A colour of the scene model, darkened until it can be read as text on white.
+// A colour of the scene model, darkened or lightened until it can be read as text on the page.
+const DARK = matchMedia("(prefers-color-scheme: dark)");
 const readable = (() => {
   const known = new Map();
   const light = (rgb) =>
@@ -32,13 +33,18 @@ const readable = (() => {
       .map((v) => v / 255)
       .map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
       .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const grounds = { true: light([35, 34, 32]), false: 1 }; // of cards, in the dark and otherwise
   return (colour) => {
-    if (!known.has(colour)) {
+    const key = `${colour} ${DARK.matches}`,
+      ground = grounds[DARK.matches];
+    if (!known.has(key)) {
       let rgb = [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16));
-      while (1.05 / (light(rgb) + 0.05) < 4.9) rgb = rgb.map((v) => Math.floor(v * 0.92));
-      known.set(colour, `rgb(${rgb.join(",")})`);
+      const contrast = () => (Math.max(ground, light(rgb)) + 0.05) / (Math.min(ground, light(rgb)) + 0.05);
+      while (contrast() < 4.9)
+        rgb = rgb.map((v) => (DARK.matches ? Math.ceil(v + (255 - v) * 0.08) : Math.floor(v * 0.92)));
+      known.set(key, `rgb(${rgb.join(",")})`);
     }
-    return known.get(colour);
+    return known.get(key);
   };
 })();
 

@@ -285,6 +285,21 @@ class Suite:
         title, measured = self.title or self.env_id, self.measure or self.metrics[0]
         return Benchmark(title, measured, tuple(settings), pairs, self.repeats, **self.benchmark_fields)
 
+    def result(self, records: Sequence[EpisodeRecord]) -> str:
+        """Return the score of one team on one variant of the game as a sentence with its 95 % interval; empty if none.
+
+        Raises:
+            ValueError: The records are of several teams or variants.
+        """
+        score = self.summary(records).score
+        if score is None:
+            return ""
+        forms = {name: self.benchmark_fields[name] for name in ("digits", "scale") if name in self.benchmark_fields}
+        text, interval = Column("", "estimate", **({"digits": 1} | forms)).text(score)
+        span = f", 95 % interval {interval}" if interval else ""
+        episodes = f"{len(records)} episode{'s' * (len(records) != 1)}"
+        return f"{(self.measure or self.metrics[0]).capitalize()}: {text}{span}, in {episodes}."
+
     def summary(self, records: Sequence[EpisodeRecord]) -> Summary:
         """Return the scores of one team's episodes, in one setting of the benchmark or in several."""
         if self.process:

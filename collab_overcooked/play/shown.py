@@ -56,11 +56,7 @@ def _sprites(picture: dict[str, Any]) -> dict[str, Any]:
 
 
 def question_of(
-    seen: AgentView,
-    kind: str,
-    turn: int,
-    settings: PlaySettings,
-    named: Callable[[str], str] = str,
+    seen: AgentView, kind: str, turn: int, settings: PlaySettings, named: Callable[[str], str] = str
 ) -> dict[str, Any]:
     """Return the question to a person: a decision, or a reply to the last message.
 

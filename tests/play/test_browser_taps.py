@@ -32,7 +32,9 @@ def fed(context: Any, me: Any = None, **asked: Any) -> Feed:
 
 
 @pytest.mark.parametrize(("x", "reason"), [(0, "Carry food first."), (2, "There is nothing to do here now.")])
-def test_a_tap_on_a_place_says_beside_the_board_why_nothing_can_be_done_there(context, problems, x: int, reason: str) -> None:
+def test_a_tap_on_a_place_says_beside_the_board_why_nothing_can_be_done_there(
+    context, problems, x: int, reason: str
+) -> None:
     feed = fed(context, legal=["noop", "use(board)"], actions=["noop", "use(board)"], requests=REQUESTS)
     board = feed.page.locator("#board").bounding_box()
     at = board["x"] + (x + 0.5) * board["width"] / 3, board["y"] + 10

@@ -59,7 +59,7 @@ def icon_of(name: str) -> Icon:
     return Icon(SHAPES.get(name, ""), foods=(name,), text=name)
 
 
-def _folded(scene: Scene, people: str) -> dict[str, Any]:
+def folded(scene: Scene, people: str) -> dict[str, Any]:
     """Return a scene without most of its empty floor, which is drawn shorter than it is.
 
     Rows and columns like those before them, without furniture, are drawn one for ``FOLD``. What lies there moves along.
@@ -208,7 +208,7 @@ def _home_drawing(
 
 def picture(scene: Scene, names: Sequence[str]) -> Drawing:
     """Return the picture of a scene."""
-    scene = _folded(scene, "agents")
+    scene = folded(scene, "agents")
     placed: dict[tuple[int, int], list[BoardCell]] = defaultdict(list)
     things, places = scene["things"], scene["places"]
     for p, place in enumerate(places):
@@ -234,7 +234,7 @@ def picture(scene: Scene, names: Sequence[str]) -> Drawing:
 
 def known_picture(scene: Scene, names: Sequence[str]) -> Drawing:
     """Return the picture of what one agent knows, a ``known_scene``; rooms that it has not entered are shaded."""
-    scene = _folded(scene, "me")
+    scene = folded(scene, "me")
     placed: dict[tuple[int, int], list[BoardCell]] = defaultdict(list)
     things, me = scene["things"], scene["me"]
     for p, place in scene["places"].items():
@@ -259,9 +259,7 @@ def known_picture(scene: Scene, names: Sequence[str]) -> Drawing:
     reached = scene["goal"]["reached"]
     goals = [(goal["name"], goal["need"] if reached else goal["seen"], goal["need"]) for goal in scene["goals"]]
     cards.append(_goal_card(scene, goals, scene["goal"]["name"]))
-    return _home_drawing(
-        scene, ground, placed, cooks, cards, [], scene["team"], overview=_overview(scene, names)
-    )
+    return _home_drawing(scene, ground, placed, cooks, cards, [], scene["team"], overview=_overview(scene, names))
 
 
 def _spot_of_mate(scene: Scene, room: int, taken: tuple[int, int]) -> tuple[int, int]:

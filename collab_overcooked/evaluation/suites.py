@@ -141,6 +141,8 @@ class Suite:
     outcome_text: ClassVar[str] = ""  # Format of an episode's outcome; its fields are metrics of the game
     episode_text: ClassVar[str] = "{record.task}"  # Format of an episode's name in reports
     easier: ClassVar[str] = ""  # Option of the environment whose larger values are easier; people play these first
+    # Options of the suite that differ from their defaults where people play and choose none of them
+    for_people: ClassVar[Mapping[str, Any]] = {}
     # Sentences on pages about events that decide an episode, by the pattern of ``Event.signature``. Their fields are
     # ``player``, ``step`` and the event's; of sentences that differ only in the step, the last one counts.
     decisive: ClassVar[Mapping[str, str]] = {}

@@ -224,6 +224,9 @@ class EscapeSuite(RoomSuite):
 
     listed: ClassVar = {"maps": map_listing("CollabEscape-v0", "escape")}
     title, trained, won = "CollabEscape", ("collab_escape",), "escaped"
+    for_people: ClassVar = {
+        "maps": "ten_rooms_as_told"
+    }  # ``greedy`` is caught within four turns on many starts of others
     decisive: ClassVar = {
         ".* completed": "{player} repaired the generator in room {room}.",
         ".* caught": "The killer caught {player} in room {room}.",

@@ -449,9 +449,8 @@ class EpisodeDriver:
                 complete or send_queue.wants_text or self.clock is None or self.timestep == 0 or not self.env.agents
             )
             frame = shown.frame_of(self.game, seen, self.settings, send_queue, with_text)
-            if step is not None:
-                named = renaming(self.game)
-                frame["news"] = shown.news_of(step, seen.view, person.seat, named)
+            if self._step is not None:
+                frame["news"] = shown.news_of(self._step, seen.view, person.seat, renaming(self.game))
         if step is not None:
             frame["said"] = to_builtins(step.messages)
         if complete:

@@ -47,7 +47,8 @@ const letShrink = () => {
 function keepHeights() {
   for (const id of ABOVE) {
     const kept = Number.parseFloat($(id).style.minHeight) || 0;
-    if ($(id).offsetHeight > kept) $(id).style.minHeight = `${$(id).offsetHeight}px`;
+    const { height } = $(id).getBoundingClientRect();
+    if (height > kept) $(id).style.minHeight = `${height}px`;
   }
 }
 addEventListener("resize", () => {
@@ -66,20 +67,15 @@ const named = (action, target) =>
   new RegExp(`(^|[^a-z0-9])${target.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}($|[),;(])`, "i").test(action);
 const isAt = (cell) => (action) => (cell?.t ?? []).some((target) => named(action, target));
 
-// The rank of each action by the first place that it names, row by row from the top left; 0 for one that names none.
+// The rank of each action by the first place that it names, row by row from the top left; last those that name none.
 export function placesOf(actions) {
   const first = new Map();
   for (const [key, cell] of picture.values)
     if (key.startsWith("c:"))
-      for (const target of cell.t ?? []) {
-        const rank = 1 + 1000 * cell.y + cell.x;
-        if (rank < (first.get(target) ?? Infinity)) first.set(target, rank);
-      }
-  const rank = (action) =>
-    Math.min(...[...first].filter(([target]) => named(action, target)).map(([, at]) => at), Infinity);
-  return new Map(
-    actions.map((action) => [action, rank(action)]).map(([action, at]) => [action, at < Infinity ? at : 0]),
-  );
+      for (const target of cell.t ?? [])
+        first.set(target, Math.min(1000 * cell.y + cell.x, first.get(target) ?? Infinity));
+  const ranks = (action) => [...first].filter(([target]) => named(action, target)).map(([, rank]) => rank);
+  return new Map(actions.map((action) => [action, Math.min(...ranks(action), 1e6)]));
 }
 
 // What a seat can do at a place, or else what it can ask a teammate to do there.

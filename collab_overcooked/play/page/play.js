@@ -97,7 +97,7 @@ const HANDLERS = {
       showFacts();
     }
     const news = message.news ?? [];
-    if (!message.whole) showNews(news, now.gains);
+    if (news.length || !message.whole) showNews(news, now.gains);
     for (const [, seat, label] of news) if (seat !== null) showDone(seat, label);
     for (const each of message.said ?? [])
       if (!shown.has(`${message.timestep}:${each.agent}:${each.say}`))

@@ -1,4 +1,4 @@
-"""What a person sees at four sizes: whole cards, a board that stays, entries by place, the goal, the dark, large text."""
+"""What people see at four sizes: whole cards, a board that stays, entries by place, the goal, the dark, large text."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 const SVG = "http://www.w3.org/2000/svg";
 const INK = "#2b2a28",
   BAD = "#cc3a2f"; // colours of the scene model
-const LEAST = { label: 12, tile: 26, named: 42 }; // pixels below which nobody can read or tap
+const LEAST = { label: 11.5, tile: 26, named: 42 }; // pixels below which nobody can read or tap
 const MOST_TILE = 112;
 const SHOWN_ITEMS = 6;
 const pen = document.createElement("canvas").getContext("2d");
@@ -191,7 +191,7 @@ export class Picture {
               key.startsWith("c:") && cell.l
                 ? this.phrase(cell.l[0])
                     .split(" ")
-                    .map((word) => widthOf(word, LEAST.label) + 4)
+                    .map((word) => widthOf(word, LEAST.label) + 3)
                 : [],
             ),
           )

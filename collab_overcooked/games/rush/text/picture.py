@@ -37,7 +37,7 @@ from ..engine.spec import Recipe, Scenario
 
 STOVE = "stove"  # kind of areas without a stock
 GOODS_IN_LINE = 6  # goods per row of an area's stock
-LEFT, TOP = 0.2, 0.15  # tiles beside and above the areas
+LEFT, TOP = 0, 0.15  # tiles beside and above the areas
 MIN_WIDTH = 6.4  # tiles
 CAPTION = 0.45  # tiles below an area, for the name of its station
 SHOWN_SPACES = 5  # limit of action spaces, or workers, drawn one by one; more are only counted

@@ -161,10 +161,12 @@ class Leaderboard:
 
     def leaders(self) -> list[LeaderboardLine]:
         """Return the best policy, and those whose paired difference from it may be nothing."""
-        best, *others = self.merged_by_rank() or [None]
-        if best is None:
-            return []
-        return [best, *(line for line in others if _values(line) == _values(best) or not self._is_behind(best, line))]
+        ranked = self.merged_by_rank()
+        return [
+            line
+            for k, line in enumerate(ranked)
+            if not k or _values(line) == _values(ranked[0]) or not self._is_behind(ranked[0], line)
+        ]
 
     def _is_behind(self, best: LeaderboardLine, line: LeaderboardLine) -> bool:
         if not best.records or not line.records:

@@ -171,7 +171,7 @@ def test_what_no_difference_tells_apart_is_a_tie(comparison: boards.Comparison) 
     board = comparison.leaderboards[0]
     best, *others = board.merged_by_rank()
     doubled = replace(board, lines=(*board.lines, replace(best, policy="copy")))
-    assert [line.policy for line in doubled.leaders()][:2] == [best.policy, "copy"]
+    assert {best.policy, "copy"} <= {line.policy for line in doubled.leaders()}
     assert f"{best.policy} with " in doubled.result() and " tie: " in doubled.result()
     assert doubled.result().endswith(f"{board.benchmark.measure}, mean and 95 % interval.")
     alone = replace(board, lines=(best, *(line for line in others if line.policy == "random")))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from support.records import record_of
 
@@ -51,7 +53,8 @@ def test_bad_suite_options_are_refused(options: dict[str, object], message: str)
 
 
 def test_people_escape_first_where_teams_of_greedy_escape() -> None:
-    plan = plan_evaluation("collab-escape", ["all=greedy"], seed=1, episodes=4, **EscapeSuite.for_people)
+    options: dict[str, Any] = dict(EscapeSuite.for_people)
+    plan = plan_evaluation("collab-escape", ["all=greedy"], seed=1, episodes=4, **options)
     assert all(record.success for match in plan.matches for record in match.run())
 
 

@@ -48,6 +48,10 @@ class RoomView(SeatView):
     def surroundings(self) -> str:
         return self.text.partition(f"\n{self._say(MENU)}")[0]
 
+    @property
+    def walks(self) -> frozenset[int]:
+        return frozenset(range(1, self._game.n_actions - 1))
+
     @cached_property
     def useless(self) -> frozenset[int]:
         use = frozenset({self._game.n_actions - 1})

@@ -1,7 +1,7 @@
 """The command ``play``: games with people in the browser, with a subcommand for every suite."""
 
 import webbrowser
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from functools import partial
@@ -198,12 +198,20 @@ def planned_matches(suite: str, play: PlayOptions, suite_options: Any, limits: L
         seed=secrets.randbelow(2**31) if play.seed is None else play.seed,
         options=read_settings(play.settings),
         limits=Limits(**asdict(limits)),
-        **options_for(suite_options, assignments),
+        **{**options_for(suite_options, assignments), **people_options(suite, suite_options, play)},
     )
     teams = plan.teams()
     team = next((team for team in teams if len(team) > 1), teams[0])
     matches = [match for match in plan.matches if match.team == team]
     return registry.load_suite(suite).order_for_people(matches), team
+
+
+def people_options(suite: str, suite_options: Any, play: PlayOptions) -> Mapping[str, Any]:
+    """Return the options of a suite for people who choose none of its options but the number of episodes."""
+    default = type(suite_options)()
+    names = [field.name for field in fields(suite_options) if field.name != "episodes"]
+    untouched = all(getattr(suite_options, name) == getattr(default, name) for name in names)
+    return registry.load_suite(suite).for_people if untouched and not play.settings else {}
 
 
 def options_for(suite_options: Any, team: Sequence[str]) -> dict[str, Any]:

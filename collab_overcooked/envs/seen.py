@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from collab_overcooked.core.record import Event
 from collab_overcooked.envs.api import Out, State
 from collab_overcooked.envs.lexicon import translator_of
 from collab_overcooked.kernels.macro_actions import IDLE, Macro
@@ -206,6 +207,14 @@ class SeatView:
     def own_event_label(self, label: str) -> str:
         """Return the label of an event of the seat itself, spelled as the action that caused it."""
         return self._say(label)
+
+    def consequence(self, event: Event) -> str:
+        """Return what an event of the last step brought about that its label does not say, and why; empty if nothing.
+
+        Args:
+            event: Event whose label the seat knows.
+        """
+        return ""
 
     @property
     def idle_action(self) -> int:

@@ -142,6 +142,8 @@ class Suite:
     outcome_text: ClassVar[str] = ""  # Format of an episode's outcome; its fields are metrics of the game
     episode_text: ClassVar[str] = "{record.task}"  # Format of an episode's name in reports
     easier: ClassVar[str] = ""  # Option of the environment whose larger values are easier; people play these first
+    # Options of the suite that differ from their defaults where people play and choose none of them
+    for_people: ClassVar[Mapping[str, Any]] = {}
     # Sentences on pages about events that decide an episode, by the pattern of ``Event.signature``. Their fields are
     # ``player``, ``step`` and the event's; of sentences that differ only in the step, the last one counts.
     decisive: ClassVar[Mapping[str, str]] = {}
@@ -285,6 +287,21 @@ class Suite:
         settings, pairs = chosen.played()
         title, measured = self.title or self.env_id, self.measure or self.metrics[0]
         return Benchmark(title, measured, tuple(settings), pairs, self.repeats, **self.benchmark_fields)
+
+    def result(self, records: Sequence[EpisodeRecord]) -> str:
+        """Return the score of one team on one variant of the game as a sentence with its 95 % interval; empty if none.
+
+        Raises:
+            ValueError: The records are of several teams or variants.
+        """
+        score = self.summary(records).score
+        if score is None:
+            return ""
+        forms = {name: self.benchmark_fields[name] for name in ("digits", "scale") if name in self.benchmark_fields}
+        text, interval = Column("", "estimate", **({"digits": 1} | forms)).text(score)
+        span = f", 95 % interval {interval}" if interval else ""
+        episodes = f"{len(records)} episode{'s' * (len(records) != 1)}"
+        return f"{(self.measure or self.metrics[0]).capitalize()}: {text}{span}, in {episodes}."
 
     def summary(self, records: Sequence[EpisodeRecord]) -> Summary:
         """Return the scores of one team's episodes, in one setting of the benchmark or in several."""

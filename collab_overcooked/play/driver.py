@@ -275,8 +275,7 @@ class EpisodeDriver:
         person.turn += 1
         person.counts["refused"] += seen.error is not None
         named = renaming(self.game)
-        person.question = shown.question_of(seen, kind, person.turn, self.settings, person.menu, named)
-        person.menu = person.question["legal"]
+        person.question = shown.question_of(seen, kind, person.turn, self.settings, named)
         person.answered = asyncio.get_running_loop().create_future()
         person.asked_at = self._now()
         person.send(person.question)
@@ -450,10 +449,8 @@ class EpisodeDriver:
                 complete or send_queue.wants_text or self.clock is None or self.timestep == 0 or not self.env.agents
             )
             frame = shown.frame_of(self.game, seen, self.settings, send_queue, with_text)
-            if step is not None:
-                named = renaming(self.game)
-                frame["done"] = shown.done_by(step, seen.view, person.seat, named)
-                frame["causes"] = shown.causes_in(step, seen.view, person.seat, named)
+            if self._step is not None:
+                frame["news"] = shown.news_of(self._step, seen.view, person.seat, renaming(self.game))
         if step is not None:
             frame["said"] = to_builtins(step.messages)
         if complete:

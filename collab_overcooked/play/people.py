@@ -56,7 +56,7 @@ class SendQueue:
             self._queue.remove(old)
             if "whole" in frame:
                 continue
-            for key in ("said", "done", "causes"):
+            for key in ("said", "news"):
                 frame[key] = [*old.get(key, ()), *frame.get(key, ())]
             for key in old.keys() - frame.keys():
                 frame[key] = old[key]
@@ -125,7 +125,6 @@ class Person:
         self.counts: Counter[str] = Counter()
         self.seconds = self.started = 0.0
         self.window = ""
-        self.menu: list[str] = []  # of the question before
         self.asked_at, self.ahead = 0.0, False
         self.rematch: str | None = None
 
@@ -173,7 +172,7 @@ class Person:
         """Clear the state of the previous episode."""
         self.counts, self.seconds, self.started = Counter(), 0.0, 0.0
         self.question = self.answered = None
-        self.menu, self.ahead = [], False
+        self.ahead = False
         self.keys.clear()
         self.speech.clear()
 

@@ -55,7 +55,8 @@ def playable() -> tuple[str, ...]:
 def matches_of(game: str) -> tuple[Match, ...]:
     """Return a match of every layout, level or task of a game, for its smallest team of several."""
     suite = next(name for name, env_ids in registry.first_suites().items() if game in env_ids)
-    matches = [match for match in plan_evaluation(suite, ["all=greedy"]).matches if match.env_id == game]
+    plan = plan_evaluation(suite, ["all=greedy"], **registry.load_suite(suite).for_people)
+    matches = [match for match in plan.matches if match.env_id == game]
     size = min((len(match.team) for match in matches if len(match.team) > 1), default=1)
     first: dict[str, Match] = {}
     for match in matches:

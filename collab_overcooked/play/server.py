@@ -40,7 +40,7 @@ MAX_CONNECTIONS = 500
 MAX_REFUSED = 300  # messages above the rate after which a connection is closed
 MAX_SOCKETS = 4  # of one link that are open, those that are being closed included
 CLOSE_WITHIN = 2.0  # seconds for the last messages of a connection that another one has taken over
-PARTS = ("play", "page", "connection", "board", "cards", "turn", "keys", "talk")  # of a person's page
+PARTS = ("play", "page", "connection", "board", "cards", "turn", "news", "keys", "talk")  # of a person's page
 DRAWING = ("picture.js", "picture.css", "wording.js", "labels.json")  # those of reports
 FILES = {
     **dict.fromkeys((f"{name}.js" for name in (*PARTS, "picture", "wording", "language", "host")), "text/javascript"),

@@ -7,7 +7,7 @@ from typing import Any
 
 from collab_overcooked.core.record import Step
 from collab_overcooked.io.checks import near_matches
-from collab_overcooked.play.menus import likeliest_first, without_duplicates
+from collab_overcooked.play.menus import late_last, without_duplicates
 from collab_overcooked.play.people import FRAME, SendQueue
 from collab_overcooked.play.settings import PlaySettings
 from collab_overcooked.policies.api import AgentView, Message
@@ -56,12 +56,7 @@ def _sprites(picture: dict[str, Any]) -> dict[str, Any]:
 
 
 def question_of(
-    seen: AgentView,
-    kind: str,
-    turn: int,
-    settings: PlaySettings,
-    earlier: Sequence[str] = (),
-    named: Callable[[str], str] = str,
+    seen: AgentView, kind: str, turn: int, settings: PlaySettings, named: Callable[[str], str] = str
 ) -> dict[str, Any]:
     """Return the question to a person: a decision, or a reply to the last message.
 
@@ -70,13 +65,11 @@ def question_of(
         kind: ``"act"`` or ``"reply"``.
         turn: Number of the question.
         settings: What is shown.
-        earlier: Actions of the question before; what has become possible since comes first.
         named: Puts the names of pages into a text of the game.
     """
     labels, texts = seen.view.action_labels, seen.view.action_texts
-    hints = [*seen.view.orders, seen.view.recipe or ""]
-    unlikely = {labels[texts[action]] for action in seen.view.unlikely}
-    legal = likeliest_first([labels[text] for text in seen.legal_actions], earlier, hints, unlikely)
+    late = {labels[texts[action]] for action in seen.view.unlikely}
+    legal = late_last([labels[text] for text in seen.legal_actions], late)
     payments = {labels[texts[action]] for action in seen.view.payments}
     vocabulary = [labels.get(text, text) for text in seen.view.vocabulary]
     walks, waits = ([labels[texts[action]] for action in actions] for actions in (seen.view.walks, seen.view.waits))
@@ -93,7 +86,8 @@ def question_of(
         "timestep": seen.timestep,
         "actions": menus[settings.menu],
         "legal": legal if settings.menu != "none" else [],
-        "requests": {text: requests[text] for text in likeliest_first(list(requests), (), hints)},
+        "requests": {text: requests[text] for text in late_last(list(requests))},
+        "late": [label for label in legal if label in late],
         "walks": [label for label in legal if label in walks],
         "waits": [label for label in waits if label in legal],
         "blocked": _blocked(seen, named) if settings.menu != "none" else {},
@@ -161,15 +155,20 @@ def watched(env: Any, step: Step | None, timestep: int, send_queue: SendQueue) -
     return frame
 
 
-def causes_in(step: Step, view: Any, seat: int, named: Callable[[str], str] = str) -> list[list[Any]]:
-    """Return the changes of the result in a step: 1 or -1, the seat (None for an expired order), and a label."""
-    changes = [(event.change if event is not None else 0) for event in step.events]
-    acts = [[changes[k], k, label] for k, label in done_by(step, view, seat, named) if changes[k]]
-    return [*acts, *([change, None, named(name)] for change, name in step.order_changes)]
+def news_of(step: Step, view: Any, seat: int, named: Callable[[str], str] = str) -> list[list[Any]]:
+    """Return what a seat knows of the last step: the events of seats, then the orders that ended.
 
+    Args:
+        step: Step.
+        view: What the seat may know after it.
+        seat: Index of the agent.
+        named: Puts the names of pages into a text of the game.
 
-def done_by(step: Step, view: Any, seat: int, named: Callable[[str], str] = str) -> list[list[Any]]:
-    """Return seat and label of the events of a step that a seat knows of."""
+    Returns:
+        Of each its change of the team's result (1, -1 or 0), the seat (None for an order), a label, and what it brought
+        about.
+    """
     events = enumerate(step.events)
     known = [(k, event) for k, event in events if event is not None and (k == seat or view.public_history)]
-    return [[k, named(view.event_label(event.label))] for k, event in known]
+    acts = [[e.change, k, named(view.event_label(e.label)), named(view.consequence(e))] for k, e in known]
+    return [*acts, *([change, None, named(name), ""] for change, name in step.order_changes)]

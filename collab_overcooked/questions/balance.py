@@ -21,8 +21,6 @@ from collab_overcooked.questions.items import FACT, LETTERS, Item
 MIN_ITEMS, MAX_ITEMS = 150, 152  # generated items of a game and kind
 MAX_CHOICES = 5
 TRIES = 200  # cases of which the one that is most in balance is taken
-DRAWS = 8  # sets of cases of which the one that tells a regression the least is taken
-FOLDS = 5  # of that regression
 TIED = 1e-9
 BASELINES = ("chance", "same letter", "longest", "first", "majority")
 Asked = tuple[Sequence[str], Sequence[int]]  # choices, indices of the correct ones
@@ -114,55 +112,14 @@ def draw_cases(
 ) -> list[tuple[Item, ...]]:
     """Draw the cases of a game and kind; rules, skills and questions are drawn equally often if possible.
 
-    Of several draws, the one is taken in which a regression on cheap features finds the fewest correct choices.
-
     Args:
         candidates: Items with one correct choice; any of the others may be left out.
         used: Keys of states that are not to be used; those of the drawn items are added.
         rng: Random generator.
         describe: Returns the text of an item's state.
     """
-    offered, states = list(candidates), _States(describe)
-    draws = [_draw(offered, set(used), rng, states) for _ in range(DRAWS)]
-    cases = min(draws, key=lambda cases: told_by_cues(cases, describe))
-    used |= {state_key(item) for case in cases for item in case}
-    return cases
-
-
-def told_by_cues(cases: Sequence[Sequence[Item]], describe: Callable[[Item], str]) -> float:
-    """Return how often a regression on cheap features finds the correct choice of items in cases unknown to it.
-
-    The regression is linear with a ridge and learns from the other folds of cases.
-    """
-    items = [(number, item) for number, case in enumerate(cases) for item in case]
-    if not items:
-        return 0.0
-    cues = [cues_of(StateText(describe(item)), item.question, item.choices) for _, item in items]
-    names = sorted({name for of_item in cues for cue in of_item for name in cue})
-    tables = [np.array([[cue.get(name, 0.0) for name in names] for cue in of_item]) for of_item in cues]
-    rows = np.concatenate([table - table.mean(axis=0) for table in tables])
-    rows /= np.maximum(rows.std(axis=0), TIED)
-    right = np.concatenate(
-        [np.isin(np.arange(len(item.choices)), item.correct) - 1 / len(item.choices) for _, item in items]
-    )
-    fold_of = np.array([number % FOLDS for number, _ in items])
-    starts = np.cumsum([0, *map(len, tables)])
-    folds, hits = np.repeat(fold_of, np.diff(starts)), 0.0
-    for fold in range(FOLDS):
-        known, values = rows[folds != fold], right[folds != fold]
-        ridge = len(known) / 10 * np.eye(len(names))
-        weights = np.linalg.solve(known.T @ known + ridge, known.T @ values)
-        for number in np.flatnonzero(fold_of == fold):
-            scores = rows[starts[number] : starts[number + 1]] @ weights
-            hits += _share_of_best(scores.tolist(), items[number][1].correct)
-    return hits / len(items)
-
-
-def _draw(
-    candidates: Sequence[Item], used: set[str], rng: np.random.Generator, states: _States
-) -> list[tuple[Item, ...]]:
     groups: dict[tuple[str, int, str], _Group] = {}
-    ledgers: dict[tuple[str, ...], Ledger] = {}
+    states, ledgers = _States(describe), dict[tuple[str, ...], Ledger]()
     for item in candidates:
         skills = item.skills if item.kind == FACT else ()
         topic = f"{sorted(item.scene.options.items())}{skills}"

@@ -80,6 +80,11 @@ class Column:
             )
         return self._number(cell.value, self.digits), interval
 
+    def with_interval(self, cell: Cell) -> str:
+        """Format a cell as text, its interval in brackets."""
+        text, interval = self.text(cell)
+        return f"{text} ({interval})" if interval else text
+
     def _number(self, value: float, digits: int | None) -> str:
         if isinstance(value, int):
             return str(value) if self.scale == 1.0 else f"{value * self.scale:g}"
@@ -263,8 +268,7 @@ def _markdown_line(cells: Iterable[str]) -> str:
 
 
 def _markdown_cell(column: Column, cell: Cell) -> str:
-    text, span = column.text(file_cell(cell) if isinstance(cell, str) else cell)
-    return f"{text} ({span})" if span else text
+    return column.with_interval(file_cell(cell) if isinstance(cell, str) else cell)
 
 
 def _terminal_cell(text: str, span: str) -> Text:

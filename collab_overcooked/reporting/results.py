@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,7 +23,7 @@ from collab_overcooked.reporting.sample_sizes import counted, sample_card
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import by_variant, run_variant, variant_of
 from collab_overcooked.runner.records import RECORDS, UNREADABLE, about, packed, read_packed
-from collab_overcooked.runner.teams import team_text
+from collab_overcooked.runner.teams import specs_as_given, team_text
 
 T = TypeVar("T")
 
@@ -60,7 +60,7 @@ def metric_card(records: Sequence[EpisodeRecord], names: Sequence[str]) -> Score
         Column("Game"),
         Column("Team"),
         Column("episodes", "number"),
-        *(Column(name, "estimate", 2) for name in columns),
+        *(_metric_column(records[0].env_id, name) for name in columns),
     )
     table = ResultTable(heads, tuple(rows))
     return Scorecard("metrics", "Means over episodes, with 95 % intervals", (table,), data=table)
@@ -83,7 +83,16 @@ def run_table(played: Mapping[str, Sequence[EpisodeRecord]]) -> ResultTable:
         means = (mean_ci([float(episode[name]) for episode in episodes if name in episode]) for name in names)
         rows.append((run, "; ".join([*teams, *filter(None, [options])]), len(episodes), *means))
     heads = (Column("Run"), Column("Team"), Column("episodes", "number"))
-    return ResultTable((*heads, *(Column(name, "estimate", 2) for name in names)), tuple(rows), "Means over episodes")
+    columns = (*heads, *(_metric_column(first.env_id, name) for name in names))
+    return ResultTable(columns, tuple(rows), "Means over episodes")
+
+
+def _metric_column(env_id: str, name: str) -> Column:
+    """Return the column of a metric, or of its value for one seat, with its unit where it is not the name itself."""
+    known = metrics_of(env_id)
+    metric = known.get(name) or known.get(name.rpartition("_")[0])
+    unit = metric.unit if metric is not None and metric.unit != name else ""
+    return Column(f"{name} ({unit})" if unit else name, "estimate", 2, key=name)
 
 
 def measure_all(record: EpisodeRecord) -> dict[str, float]:
@@ -118,9 +127,24 @@ def score_records(records: Sequence[EpisodeRecord], scoring: Mapping[str, Any] |
     cards: list[Scorecard] = []
     for name, kind in scored.items():
         score = partial(registry.load_suite(name).score, scoring=_suite_options(kind, scoring))
-        cards += blame(by_suite[name], score)
+        cards += _with_results(by_suite[name], blame(by_suite[name], score))
     cards += filter(None, (floor_card(records), sample_card(every, record_scoring), cost_card(every)))
     return cards
+
+
+def _with_results(records: Sequence[EpisodeRecord], cards: Sequence[Scorecard]) -> list[Scorecard]:
+    """Return the cards of a suite, those of one team on one variant with the result in a sentence."""
+    groups: dict[str, list[Sequence[EpisodeRecord]]] = {}
+    for group in by_variant(records, specs_as_given):
+        groups.setdefault(team_text(specs_as_given(group[0])), []).append(group)
+    results = []
+    for card in cards:
+        played = groups.get(card.team, [])
+        if len(played) > 1:
+            played = [group for group in played if variant_of(group[0]).title == card.title]
+        suite = registry.suite_of(records[0])
+        results.append(replace(card, result=suite.result(played[0])) if len(played) == 1 and card.tables else card)
+    return results
 
 
 def blame(records: Sequence[EpisodeRecord], score: Callable[[Sequence[EpisodeRecord]], T]) -> T:

@@ -44,6 +44,7 @@ class Scorecard:
     data: ResultTable | None = None  # All numbers for CSV and JSON files; None to leave the card out of CSV files
     tiles: ResultTable | None = None  # The most important numbers in one row, for HTML only
     charts: tuple[Chart, ...] = ()  # Charts, for HTML only
+    result: str = ""  # The result in one sentence, with its interval; empty if the card has none
 
     @property
     def heading(self) -> str:
@@ -55,6 +56,8 @@ class Scorecard:
         if self.team:
             console.print(terminal_text(self.team, "bold"))
         console.print(terminal_text(self.title))
+        if self.result:
+            console.print(terminal_text(self.result))
         for table in self.by_task if by_task and self.by_task else self.tables:
             if more or not table.detail:
                 table.show(console)
@@ -66,6 +69,7 @@ class Scorecard:
         parts = [f"## {markdown_text(self.title)}\n"]
         if self.team:
             parts.append(f"Team: {markdown_code(self.team)}\n")
+        parts += [f"{markdown_text(self.result)}\n"] if self.result else []
         for table in (*self.tables, *self.by_task):
             title = [f"### {markdown_text(table.title)}\n"] if table.title else []
             parts += [*title, f"{table.markdown()}\n"]
@@ -74,7 +78,14 @@ class Scorecard:
     def to_dict(self) -> dict[str, Any]:
         """Return the card with all its tables, fit for JSON."""
         tables = [table.to_dict() for table in (*self.tables, *self.by_task)]
-        values = {"game": self.game, "title": self.title, "team": self.team, "tables": tables, "notes": self.notes}
+        values = {
+            "game": self.game,
+            "title": self.title,
+            "team": self.team,
+            "result": self.result,
+            "tables": tables,
+            "notes": self.notes,
+        }
         return values | ({} if self.data is None else {"data": self.data.to_dict()["rows"]})
 
 

@@ -66,6 +66,7 @@ def question(kind: str, actions: int, error: list[str] | None) -> dict[str, Any]
         "legal": texts,
         "requests": {text: f"request('{text}')" for text in texts},
         "walks": [],
+        "late": texts[:1],
         "waits": ["wait(1)", "wait(2)"],
         "blocked": {"use(stove)": "Carry food first."},
         "idle": "noop",

@@ -185,7 +185,7 @@ FORESEE = """(async () => {
   const made = () => { const node = document.createElement('div'), box = document.createElement('div');
     box.append(node); document.body.append(box); return node; };
   const parts = { stage: made(), panel: made(), hud: made(), orders: made() };
-  const picture = new Picture({ ...parts, phrase: (t) => t, flash() {} });
+  const picture = new Picture({ ...parts, phrase: (t) => t, counted() {} });
   picture.room = () => ({ width: 300, height: 300 });
   picture.own = 0;
   const cell = (x, w) => ({ x, y: 0, s: 'floor', ...(w ? { w: 1 } : {}) });

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from play.fed import MESSAGE, Feed, question, state, welcome
 from play.pages import ACTIONS, OVER, asked, hosted, opened, ready
-from play.test_losses import FLASHED, clock
+from play.test_losses import TOLD_NEWS, clock
 from playwright.sync_api import Page
 
 from collab_overcooked.render.model import BAD
@@ -34,7 +34,7 @@ NIGHTLY = {
 # What a page tells of a round that has been played; of one that has only begun, as little as when the page was opened.
 TOLD = """() => ({
     marks: document.querySelectorAll('.did, .bubble, .flying, #pad .on').length,
-    texts: ['said', 'flash'].map((id) => document.getElementById(id).textContent),
+    texts: ['said', 'news'].map((id) => document.getElementById(id).textContent),
     shown: ['why', 'pick', 'attempt', 'told', 'refused', 'unread'].filter((id) => !document.getElementById(id).hidden),
     written: ['plan', 'say', 'filter'].map((id) => document.getElementById(id).value) })"""
 NOTE_BEGINNINGS = f"""
@@ -91,14 +91,14 @@ def test_no_part_of_a_page_outlives_its_round(context, problems) -> None:
     begin = {"type": "frame", "timestep": 0, "limit": 9, "picture": clock(("Score 0", BAD)), "whole": True, "said": []}
     feed.send(welcome("seat", "turns", ""), state("playing", True, True), begin)
     opened_page = feed.page.evaluate(TOLD)
-    later = begin | {"timestep": 3, "picture": clock(("Score -100", BAD)), "causes": [[-1, 0, "serve"]]}
+    later = begin | {"timestep": 3, "picture": clock(("Score -100", BAD)), "news": [[-1, 0, "serve", "Late."]]}
     del later["whole"]
     refused = {"type": "refused", "code": "x", "message": "No."}
     asks = question("act", 20, ["gone", "It is gone."])
     feed.send(later | {"said": [MESSAGE], "done": [[1, "serve"]], "text": "Soup."}, asks, refused)
     feed.page.fill("#say", "half a word")
     seen = feed.page.evaluate(TOLD)
-    assert feed.page.evaluate(FLASHED) and seen != opened_page
+    assert feed.page.evaluate(TOLD_NEWS) and seen != opened_page
     feed.send(begin)
     assert feed.page.evaluate(TOLD) == opened_page and problems == []
 

@@ -32,14 +32,16 @@ def fed(context: Any, me: Any = None, **asked: Any) -> Feed:
 
 
 @pytest.mark.parametrize(("x", "reason"), [(0, "Carry food first."), (2, "There is nothing to do here now.")])
-def test_a_tap_on_a_place_says_why_nothing_can_be_done_there(context, problems, x: int, reason: str) -> None:
+def test_a_tap_on_a_place_says_beside_the_board_why_nothing_can_be_done_there(
+    context, problems, x: int, reason: str
+) -> None:
     feed = fed(context, legal=["noop", "use(board)"], actions=["noop", "use(board)"], requests=REQUESTS)
     board = feed.page.locator("#board").bounding_box()
     at = board["x"] + (x + 0.5) * board["width"] / 3, board["y"] + 10
     feed.page.mouse.click(*at)
     expect(feed.page.locator("#why")).to_have_text(reason)
-    box = feed.page.locator("#why").bounding_box()
-    assert box["x"] - 20 <= at[0] <= box["x"] + box["width"] + 20, "at the place itself"
+    box, still = feed.page.locator("#why").bounding_box(), feed.page.locator("#board").bounding_box()
+    assert box["y"] + box["height"] <= board["y"] and still == board
     assert not [message for message in feed.sent if message["type"] == "act"] and problems == []
 
 

@@ -11,7 +11,7 @@ from support.hidden import reach
 
 from collab_overcooked import registry
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.play.menus import likeliest_first, without_duplicates
+from collab_overcooked.play.menus import late_last, without_duplicates
 from collab_overcooked.play.settings import PlaySettings
 from collab_overcooked.play.shown import question_of
 from collab_overcooked.policies.api import AgentView
@@ -48,28 +48,26 @@ def test_homes_offer_no_action_that_only_pays_for_talk(make_session) -> None:
     assert not [a for question in players[0].of_type("ask") for a in question["actions"] if a.startswith("say")]
 
 
-def test_menus_begin_with_what_is_new_and_useful_and_end_with_waiting() -> None:
-    actions = ["noop", "wait(3)", "get pork storage0", "get beef storage0", "get rice storage0", "goto pan0"]
-    assert likeliest_first(actions, (), ["porkSteak"]) == [
-        "get pork storage0", "goto pan0", "get beef storage0", "get rice storage0", "noop", "wait(3)",
+def test_menus_keep_the_order_of_the_game_but_for_what_spoils_and_for_waiting() -> None:
+    actions = ["noop", "wait(3)", "get pork storage0", "put storage0", "get rice storage0"]
+    assert late_last(actions, {"put storage0"}) == [
+        "get pork storage0", "get rice storage0", "put storage0", "noop", "wait(3)",
     ]  # fmt: skip
-    assert likeliest_first(["put pan0", *actions], actions, ["porkSteak"])[:2] == ["put pan0", "get pork storage0"]
 
 
 def test_menus_of_rush_offer_no_cooking_that_ruins_an_order_first() -> None:
     env = make("KitchenRush-v0")
     env.reset(seed=1)
 
-    def first() -> str:
-        state, out = env.arrays
-        seen = AgentView.of(env.game, state, out, 0, 0)
-        menu = question_of(seen, "act", 0, PlaySettings())["legal"]
-        assert menu[-1] == "do nothing" and menu[-2].startswith("cook ")
-        return menu[0]
+    def asked() -> dict[str, Any]:
+        question = question_of(AgentView.of(env.game, *env.arrays, 0, 0), "act", 0, PlaySettings())
+        assert question["legal"][-1] == "do nothing" and question["legal"][-2] in question["late"]
+        return question
 
-    assert first() == "take the ingredients of Fettucine Alfredo at pantry"
-    env.step({"agent_0": env.game.parse(first()), "agent_1": 0})
-    assert first() == "cook Fettucine Alfredo at stove"
+    ruins = [text for text in asked()["legal"] if text.startswith("cook ")]
+    assert asked()["legal"][0] == "take the ingredients of Fettucine Alfredo at pantry" and asked()["late"] == ruins
+    env.step({"agent_0": env.game.parse(asked()["legal"][0]), "agent_1": 0})
+    assert asked()["late"] == [text for text in ruins if text != "cook Fettucine Alfredo at stove"]
 
 
 def test_menus_of_alien_rush_do_not_tell_what_ruins_an_order() -> None:
@@ -77,10 +75,9 @@ def test_menus_of_alien_rush_do_not_tell_what_ruins_an_order() -> None:
     assert not AgentView.of(game, *reach(game, 1, 0), 0, 0).view.unlikely
 
 
-def test_menus_of_cuisineworld_begin_with_what_serves_an_order() -> None:
+def test_menus_of_cuisineworld_list_what_serves_an_order_before_what_does_not() -> None:
     env = make("CuisineWorld-v0", level="level_3", agents=2)
     env.reset(seed=1, options={"orders": ["salmonSushi"]})
-    earlier: list[str] = []
     for action in (
         "goto storage0", "get salmon storage0", "goto chopboard0", "put chopboard0", "activate chopboard0",
         "get chopboard0", "goto mixer0", "put mixer0", "goto storage0", "get rice storage0", "goto pot0", "put pot0",
@@ -88,11 +85,10 @@ def test_menus_of_cuisineworld_begin_with_what_serves_an_order() -> None:
         "get mixer0", "goto servingtable0", "put servingtable0",
     ):  # fmt: skip
         seen = AgentView.of(env.game, *env.arrays, 0, 0)
-        menu = question_of(seen, "act", 0, PlaySettings(), earlier=earlier)["legal"]
+        menu = question_of(seen, "act", 0, PlaySettings())["legal"]
         likely = [text for text in menu if env.game.parse(text) not in seen.view.unlikely and text != "noop"]
-        assert action == "noop" or (action in likely[:3] and menu[: len(likely)] == likely), (action, menu)
+        assert action == "noop" or (action in likely and menu[: len(likely)] == likely), (action, menu)
         env.step({"agent_0": env.game.parse(action), "agent_1": 0})
-        earlier = menu
     assert env.scene()["accomplished"] == ["salmonSushi"]
 
 

@@ -142,6 +142,7 @@ def fit(rows, right):
 
 
 LIMIT = 0.08  # above chance
+STATE_LIMIT = 0.1  # of regressions on the state; a group of 150 items has a standard error of 0.04
 
 
 def standardised(table):
@@ -177,7 +178,7 @@ def test_a_regression_on_options_and_the_states_text_is_at_chance(group, by, wit
     fold = dict(zip(names, rng.permutation(len(names)) % 5, strict=True))
     accuracy = regression(group, np.array([fold[key] for key in keys]), with_state)
     expected = sum(item.random_accuracy for item in group) / len(group)
-    assert accuracy <= expected + LIMIT
+    assert accuracy <= expected + (STATE_LIMIT if with_state else LIMIT)
 
 
 def candidate(state, answer, choices, question="q", layout="cramped_room"):

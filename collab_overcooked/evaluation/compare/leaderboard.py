@@ -17,6 +17,7 @@ from collab_overcooked.evaluation import crossplay
 from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Summary
 from collab_overcooked.evaluation.compare.plan import PLAN, ComparisonPlan, Entry, Skipped, is_blind, read_plan
 from collab_overcooked.evaluation.crossplay import CrossPlay
+from collab_overcooked.io.text import join_and
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.policies.registry import LANGUAGE, PERSON
 from collab_overcooked.policies.specs import PolicySpec
@@ -174,6 +175,34 @@ class Leaderboard:
         """Return the policies of the tables without published ones, the best first."""
         return [line for line in self.ordered(self.merged()) if isinstance(line, LeaderboardLine)]
 
+    def leaders(self) -> list[LeaderboardLine]:
+        """Return the best policy, and those whose paired difference from it may be nothing."""
+        ranked = self.merged_by_rank()
+        return [
+            line
+            for k, line in enumerate(ranked)
+            if not k or _values(line) == _values(ranked[0]) or not self._is_behind(ranked[0], line)
+        ]
+
+    def _is_behind(self, best: LeaderboardLine, line: LeaderboardLine) -> bool:
+        if not best.records or not line.records:
+            return True
+        table = difference_table({best.policy: best.records, line.policy: line.records})
+        difference = None if table is None else table.rows[0][2]
+        if not isinstance(difference, Estimate) or difference.low is None or difference.high is None:
+            return True  # without an interval only equal scores are a tie
+        return difference.high < 0 if self.benchmark.lower_is_better else difference.low > 0
+
+    def result(self) -> str:
+        """Return who leads, alone or with others, as a sentence with 95 % intervals; empty if nobody has played."""
+        leaders, column = self.leaders(), self.benchmark.column("")
+        scores = [(line.policy, column.with_interval(line.summary.score)) for line in leaders]
+        if len(scores) > 1:
+            text = f"{join_and(' with '.join(score) for score in scores)} tie"
+        else:
+            text = "".join(f"{policy} leads with {score}" for policy, score in scores)
+        return f"{text}: {self.benchmark.measure}, mean and 95 % interval." if text else ""
+
     def ranking(self) -> ResultTable:
         """Return the scores by setting."""
         settings = [setting.name for setting in self.benchmark.settings]
@@ -288,6 +317,7 @@ class Leaderboard:
             "game": self.game,
             "title": self.title,
             "measure": self.benchmark.measure,
+            "result": self.result(),
             "policies": [line.to_dict() for line in self.ordered() if isinstance(line, LeaderboardLine)],
             "floors": self.floors(),
             "published": [
@@ -313,13 +343,16 @@ class Comparison:
 
     def verdict(self) -> str:
         """Return a sentence with the leading policies and the rank of language models relative to ``greedy``."""
-        ranks = [lines for board in self.leaderboards if (lines := board.merged_by_rank())]
+        boards = [board for board in self.leaderboards if board.merged_by_rank()]
+        ranks = [board.merged_by_rank() for board in boards]
         if not ranks:
             return "No policy has played."
         title = self.leaderboards[0].title
-        leaders = Counter(line.policy for lines in ranks for line in lines if _values(line) == _values(lines[0]))
+        leaders = Counter(line.policy for board in boards for line in board.leaders())
         where = (title if len(ranks) == 1 else f"{count} of {len(ranks)} games" for _, count in leaders.most_common())
-        texts = [f"{name} leads in {games}" for (name, _), games in zip(leaders.most_common(), where, strict=True)]
+        ties = any(len(board.leaders()) > 1 for board in boards)
+        leads = "leads or ties" if ties else "leads"
+        texts = [f"{name} {leads} in {games}" for (name, _), games in zip(leaders.most_common(), where, strict=True)]
         above, beside = Counter[str](), 0
         for lines in ranks:
             names = [line.policy for line in lines]

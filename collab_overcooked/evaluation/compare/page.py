@@ -46,6 +46,8 @@ def show(console: Console, comparison: Comparison) -> None:
     console.print(terminal_text(comparison.verdict(), "bold"))
     for board in comparison.leaderboards:
         console.print(terminal_text(board.title, "bold"))
+        if board.result():
+            console.print(terminal_text(board.result()))
         board.ranking().show(console)
         absent = board.absent()
         names = [str(policy) for policy, part, _ in absent.rows if part == "everything"] if absent else []
@@ -67,6 +69,7 @@ def markdown(comparison: Comparison) -> str:
     parts = ["# Comparison of policies\n", heading, f"{markdown_text(_summary(comparison))}\n"]
     for board in comparison.leaderboards:
         parts.append(f"## {markdown_text(board.title)}\n\nTeam: a policy in all seats\n")
+        parts += [f"{markdown_text(board.result())}\n"] if board.result() else []
         parts += [f"### {markdown_text(table.title)}\n\n{table.markdown()}\n" for table in board.tables()]
         parts += [f"{markdown_text(note)}\n" for note in board.notes()]
     times = comparison.times()

@@ -54,6 +54,11 @@ class HouseEvent(Event, kw_only=True):
         return refusal_text(self.label, self.reason)
 
     @property
+    def change(self) -> int:
+        """Effect on the team's result: 1 if things were brought to their place, 0 otherwise."""
+        return int(self.delivered > 0)
+
+    @property
     def is_over(self) -> bool:
         return self.ended != "running"
 

@@ -64,6 +64,11 @@ class LayoutView(SeatView):
     def picture_rules(self) -> str:
         return self._say(plain(self._game).picture_rules(self._state, 0, self._seat))
 
+    def consequence(self, event: Any) -> str:
+        if event.event != Event.SOUP_DELIVERY.name.lower():
+            return ""
+        return self._say(f"It pays {event.sparse:g} points." if event.sparse else "Nobody ordered it: it pays nothing.")
+
     @property
     def picture_manual(self) -> str:
         return self._manual_for(Reader(pictures=True))

@@ -57,6 +57,11 @@ class RoomEvent(Event, kw_only=True):
     def text(self) -> str:
         return refusal_text(self.label, self.reason)
 
+    @property
+    def change(self) -> int:
+        """Effect on the team's result: 1 for a repair or an escape, 0 otherwise."""
+        return int(self.completed or self.escaped)
+
 
 class RoomStep(Step, kw_only=True):
     """Step of a record."""
@@ -219,6 +224,9 @@ class EscapeSuite(RoomSuite):
 
     listed: ClassVar = {"maps": map_listing("CollabEscape-v0", "escape")}
     title, trained, won = "CollabEscape", ("collab_escape",), "escaped"
+    for_people: ClassVar = {
+        "maps": "ten_rooms_as_told"
+    }  # ``greedy`` is caught within four turns on many starts of others
     decisive: ClassVar = {
         ".* completed": "{player} repaired the generator in room {room}.",
         ".* caught": "The killer caught {player} in room {room}.",

@@ -18,14 +18,24 @@ from collab_overcooked.render.model import Drawing
 
 from .engine.compile import compile_scenario
 from .engine.config import PAPER_TEXTS, RushConfig
-from .engine.constants import NO_ACTION, NOTHING, Clock, EventColumn, Param, Reason, Verb
+from .engine.constants import NO_ACTION, NOTHING, Clock, EventColumn, Order, Param, Reason, Verb
 from .engine.observe import highest_numbers
 from .engine.rules import why_invalid, would_ruin
 from .engine.spec import load_scenario
 from .engine.state import Out, State, sizes_of
 from .engine.step import BATCH_KERNELS, TENTHS, act_batch
 from .text.scene import RushScene
-from .text.text import GOAL, IDLE_LABEL, LABELS, LIST, PICTURE_RULES, RushText
+from .text.text import (
+    COOKED_TOO_EARLY,
+    COOKED_TOO_OFTEN,
+    FINISHED,
+    GOAL,
+    IDLE_LABEL,
+    LABELS,
+    LIST,
+    PICTURE_RULES,
+    RushText,
+)
 
 
 class BoardView(SeatView):
@@ -45,6 +55,19 @@ class BoardView(SeatView):
         verb, _, place = label.partition("(")
         area, _, order = place.removesuffix(")").partition(", ")
         return self._say(LABELS[Verb[verb]].format(order=order, area=area) if order else IDLE_LABEL)
+
+    def consequence(self, event: Any) -> str:
+        if event.order is None or event.finished:
+            return self._say(FINISHED.format(order=event.order)) if event.finished else ""
+        game, episode = plain(self._game), self._game.scenario.episodes[int(self._state.clock[0, Clock.EPISODE])]
+        number = episode.orders.index(event.order)
+        if event.ruined:
+            order = self._state.orders[0, number]
+            times = int(order[Order.COOKED]) - 1  # before it was ruined
+            return self._say((COOKED_TOO_OFTEN if order[Order.INGREDIENTS] else COOKED_TOO_EARLY).format(times=times))
+        if event.reason == Reason.OK.name:
+            return ""
+        return self._say(game.refusal(episode, game.compiled.action(event.area, number), Reason[event.reason]))
 
     @cached_property
     def unlikely(self) -> frozenset[int]:
@@ -159,7 +182,7 @@ class KitchenRush(RushText, RushScene):
         )
         if reason == Reason.OK:
             return "OK", "Accepted."
-        return Reason(reason).name, self._refusal(self.scenario.episodes[episode], action, int(reason))
+        return Reason(reason).name, self.refusal(self.scenario.episodes[episode], action, int(reason))
 
     def ruins_order(self, state: State, i: int, action: int) -> bool:
         """Return whether an action would ruin its order if the rules accept it."""

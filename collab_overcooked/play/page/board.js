@@ -2,7 +2,7 @@
 
 import { send } from "/page/connection.js";
 import { phrase, words } from "/page/language.js";
-import { $, KEYS, MOVES, make, nameOf, now, STEPS, say, show, touched, turns } from "/page/page.js";
+import { $, KEYS, MOVES, make, now, STEPS, say, show, touched, turns } from "/page/page.js";
 import { Picture } from "/page/picture.js";
 import { sound } from "/page/talk.js";
 import { actionButton, answer, askedIn, choose, clickable, MOST_ACTIONS, requests, teammate } from "/page/turn.js";
@@ -13,7 +13,7 @@ export const picture = new Picture({
   hud: $("hud"),
   orders: $("orders"),
   phrase,
-  flash,
+  counted: (gains) => now.gains.push(...gains),
 });
 picture.room = () => {
   const beside = getComputedStyle($("kitchen")).position === "sticky",
@@ -39,42 +39,44 @@ export const redraw = () => {
     if (now.me) markCells();
   }
 };
-addEventListener("resize", redraw);
+// What stands above the board keeps the height that it once had in a round, so that the board stays where it is.
+const ABOVE = ["hud", "orders", "news"];
+const letShrink = () => {
+  for (const id of ABOVE) $(id).style.minHeight = "";
+};
+function keepHeights() {
+  for (const id of ABOVE) {
+    const kept = Number.parseFloat($(id).style.minHeight) || 0;
+    const { height } = $(id).getBoundingClientRect();
+    if (height > kept) $(id).style.minHeight = `${height}px`;
+  }
+}
+addEventListener("resize", () => {
+  letShrink();
+  redraw();
+});
 // Cards above the board take room from it; it never grows by itself, as agents shall not change their size all the
 // time.
 const above = new ResizeObserver(() => {
+  if (now.phase === "playing") keepHeights();
   if (picture.size && picture.room().height < picture.height - 2) redraw();
 });
-for (const id of ["hud", "orders"]) above.observe($(id));
-
-function flash(changes) {
-  sound(changes.some(({ kind }) => kind === "bad") ? "loss" : "gain");
-  const lines = changes.map(({ gain, text, kind }) => {
-    const line = make("span", text.replace(/ \(.*/, "").replace(/:?( ?)-?\d+/, `$1${gain > 0 ? "+" : ""}${gain}`), {
-      class: kind,
-    });
-    const known = now.causes
-      .filter(([change]) => change > 0 === (kind === "good"))
-      .map(([change, seat, label]) =>
-        seat !== null
-          ? `${nameOf(seat)}: ${phrase(label)}`
-          : change < 0
-            ? say("too_late", { order: phrase(label) })
-            : phrase(label),
-      );
-    if (known.length) line.append(make("small", known.join("; ")));
-    return line;
-  });
-  const big = $("flash");
-  big.replaceChildren(...lines);
-  big.className = "";
-  void big.offsetWidth; // so that the animation starts anew
-  big.className = "on";
-}
+for (const id of ABOVE) above.observe($(id));
 
 const named = (action, target) =>
   new RegExp(`(^|[^a-z0-9])${target.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}($|[),;(])`, "i").test(action);
 const isAt = (cell) => (action) => (cell?.t ?? []).some((target) => named(action, target));
+
+// The rank of each action by the first place that it names, row by row from the top left; last those that name none.
+export function placesOf(actions) {
+  const first = new Map();
+  for (const [key, cell] of picture.values)
+    if (key.startsWith("c:"))
+      for (const target of cell.t ?? [])
+        first.set(target, Math.min(1000 * cell.y + cell.x, first.get(target) ?? Infinity));
+  const ranks = (action) => [...first].filter(([target]) => named(action, target)).map(([, rank]) => rank);
+  return new Map(actions.map((action) => [action, Math.min(...ranks(action), 1e6)]));
+}
 
 // What a seat can do at a place, or else what it can ask a teammate to do there.
 function actionsAt(cell) {
@@ -161,12 +163,11 @@ export function closePick() {
   show("why", false);
 }
 
-// What was pointed at and flashed on the board of the round before.
+// What was pointed at on the board of the round before.
 export function clearBoard() {
   closePick();
+  letShrink();
   goal = going = pointed = null;
-  $("flash").replaceChildren();
-  $("flash").className = "";
 }
 
 function placeAt(id, x, y) {
@@ -176,7 +177,7 @@ function placeAt(id, x, y) {
 }
 
 // Why nothing can be done at a place: reasons of the game for what would be done there, or who can do it instead.
-function refuse(cell, x, y) {
+function refuse(cell) {
   const at = isAt(cell),
     reasons = [
       ...new Set(
@@ -187,14 +188,13 @@ function refuse(cell, x, y) {
     ];
   $("why").textContent =
     !now.question || $("send").disabled ? $("status").textContent : reasons.slice(0, 2).join(" ") || words.nothing_here;
-  showWhy(x, y);
+  showWhy();
 }
 
-function showWhy(x, y) {
+function showWhy() {
   show("why", true);
-  placeAt("why", x, y);
   clearTimeout(whyTimer);
-  whyTimer = setTimeout(() => show("why", false), 4000); // it covers the board
+  whyTimer = setTimeout(() => show("why", false), 4000); // it stands where news stand
 }
 
 function openPick(cell, actions, x, y) {
@@ -220,20 +220,20 @@ function tap(cell, x, y) {
     goal = { x: cell.x, y: cell.y };
     if (!route(cell)) {
       $("why").textContent = words.no_way;
-      showWhy(x, y);
+      showWhy();
     }
     walk();
     return;
   }
   if (now.me?.role !== "seat" || !cell || (now.question && !clickable() && !actions.length)) return;
   if (!now.question || $("send").disabled) {
-    refuse(cell, x, y);
+    refuse(cell);
     return;
   }
   if (!actions.length) {
     const path = route(cell);
     if (path?.length) answer(path.map((key) => now.me.moves[key]).join("; "));
-    else refuse(cell, x, y);
+    else refuse(cell);
     return;
   }
   going = actions.every((action) => now.question.walks.includes(action)) ? { x: cell.x, y: cell.y } : null;

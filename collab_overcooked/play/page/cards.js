@@ -56,8 +56,16 @@ const howToAct = () =>
         : keysText()
       : say(now.me.menu === "none" ? "press_write" : "press_button");
 
-// The card before the first step: the goal, with whom, for how long, how to act, and practice for those who are new.
+// The card before the first step, which can be opened again: the goal, with whom, for how long, how to act, and practice
+// for those who are new.
+let asksReady = false;
 function showStart() {
+  const played = ["playing", "paused"].includes(now.state.state) && now.me?.role === "seat",
+    opened = $("goal-open").getAttribute("aria-expanded") === "true";
+  show("goal-open", played);
+  show("start", asksReady || (played && opened));
+  if ($("start").hidden) return;
+  show("ready", asksReady);
   const own = game(now.me.game),
     long =
       now.me.limit &&
@@ -69,9 +77,17 @@ function showStart() {
   const facts = [$("who").textContent, long, ...(own?.how ?? []), howToAct()];
   $("start-facts").replaceChildren(...facts.filter(Boolean).map((text) => make("li", text)));
   show("read-rules", Boolean(now.me.manual));
-  const offered = now.me.offers_practice && !recall("offered", {})[now.me.game];
+  const offered = asksReady && now.me.offers_practice && !recall("offered", {})[now.me.game];
   for (const id of ["new-here", "practise-first"]) show(id, offered);
 }
+
+$("goal-open").onclick = () => {
+  const open = $("start").hidden;
+  $("goal-open").setAttribute("aria-expanded", open);
+  showStart();
+  redraw();
+  if (open) $("start").scrollIntoView({ block: "nearest" });
+};
 
 $("read-rules").onclick = () => {
   $("rules").open = true;
@@ -136,9 +152,9 @@ export function showState() {
               : ({ playing: words.playing, paused: words.paused, over: words.over }[now.state.state] ?? words.loading);
   const between = !$("over").hidden,
     before = $("start").hidden;
-  show("start", asked && !between);
+  asksReady = asked && !between;
   show("again", asked && between);
-  if (asked && !between) showStart();
+  showStart();
   show("pause", !turns() && now.me?.role === "seat" && started && Object.keys(now.state.here).length === 1);
   $("pause").textContent = now.state.state === "paused" ? words.go_on : words.pause;
   // read them before, not while it runs

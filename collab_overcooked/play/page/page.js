@@ -10,7 +10,7 @@ export const now = {
   state: null,
   rematch: null,
   final: false, // the connection is not made again
-  causes: [], // of what changes with the frame that is read
+  gains: [], // what counts gained or lost with the frame that is read
   tutorial: { steps: [], done: [], at: [] }, // of practice: where the next step is taken is marked
   ending: {}, // of a round
 };

@@ -15,6 +15,7 @@ import {
 import { connect, send, sendWindow } from "/page/connection.js";
 import { release } from "/page/keys.js";
 import { keep, LANGUAGES, language, load, phrase, preferred, setSingle, words } from "/page/language.js";
+import { forgetNews, showNews } from "/page/news.js";
 import { $, address, make, nameOf, notice, now, recall, remember, say, show, turns } from "/page/page.js";
 import { sound, Talk } from "/page/talk.js";
 import { forgetTurn, showQuestion, unlock } from "/page/turn.js";
@@ -83,7 +84,7 @@ const HANDLERS = {
     $("clock").textContent =
       picture.time() ||
       say("step", { n: message.timestep }) + (message.limit ? ` ${say("of", { n: message.limit })}` : "");
-    now.causes = message.causes ?? [];
+    now.gains = [];
     if (message.picture) picture.apply(message.picture, next ? (turns() ? 0.3 : now.me.tick) : 0);
     if (first) redraw();
     show("names", Boolean(document.querySelector("#board .quiet")));
@@ -95,7 +96,9 @@ const HANDLERS = {
       if ($("text").textContent !== text) $("text").textContent = text;
       showFacts();
     }
-    for (const [seat, label] of message.done ?? []) showDone(seat, label);
+    const news = message.news ?? [];
+    if (news.length || !message.whole) showNews(news, now.gains);
+    for (const [, seat, label] of news) if (seat !== null) showDone(seat, label);
     for (const each of message.said ?? [])
       if (!shown.has(`${message.timestep}:${each.agent}:${each.say}`))
         talk.add(turns() ? each : { ...each, plan: "" }, !message.whole);
@@ -191,13 +194,14 @@ const shown = new Set();
 
 // Before the first frame of a round, and when the connection is made again: nothing of before stays.
 function beginAnew() {
-  Object.assign(now, { frame: null, question: null, causes: [] });
+  Object.assign(now, { frame: null, question: null, gains: [] });
   shown.clear();
   release();
   picture.clear();
   clearBoard();
   forgetTurn();
   forgetDone();
+  forgetNews();
   talk.clear();
   $("text").textContent = "";
 }
@@ -225,6 +229,7 @@ for (const id of ["ready", "practise-first", "again"])
       document.documentElement.requestFullscreen?.().catch(() => {});
     if (now.me.offers_practice) remember("offered", { ...recall("offered", {}), [now.me.game]: true });
     send({ type: id === "practise-first" ? "practise" : "ready" });
+    $("goal-open").setAttribute("aria-expanded", false);
     show(id, false);
   };
 for (const button of document.querySelectorAll("[data-rematch]"))

@@ -1,10 +1,11 @@
 // A turn: what can be done and asked for, plans, messages, and the answer to the server.
 
-import { closePick, goOn, markCells } from "/page/board.js";
+import { closePick, goOn, markCells, placesOf } from "/page/board.js";
 import { showFacts } from "/page/cards.js";
 import { send } from "/page/connection.js";
 import { writing } from "/page/keys.js";
 import { phrase, words } from "/page/language.js";
+import { noteAnswer } from "/page/news.js";
 import { $, address, make, nameOf, now, say, show } from "/page/page.js";
 
 export const MOST_ACTIONS = 60;
@@ -128,6 +129,19 @@ export function unlock(on) {
 
 export const clickable = () => Boolean(now.question) && now.question.kind === "act" && now.question.legal.length > 0;
 
+// What is done first, then walks, requests, and what only spoils or undoes something; each by its place on the board, so
+// that entries stay where they are while the game goes on.
+function byPlace(actions) {
+  const { walks = [], late = [] } = now.question,
+    places = placesOf(actions),
+    asked = Object.values(requests());
+  const kind = (action) => (late.includes(action) ? 3 : asked.includes(action) ? 2 : walks.includes(action) ? 1 : 0);
+  return actions
+    .map((action) => [kind(action), places.get(action), action])
+    .sort(([kindA, placeA], [kindB, placeB]) => kindA - kindB || placeA - placeB)
+    .map(([, , action]) => action);
+}
+
 function showActions() {
   const wanted = $("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
   const waits = now.question.waits?.[1] ? now.question.waits : [];
@@ -136,7 +150,7 @@ function showActions() {
     ...Object.values(requests()),
   ];
   const legal = new Set([...now.question.legal, ...Object.values(requests())]);
-  const found = offered.filter((text) =>
+  const found = byPlace(offered).filter((text) =>
     wanted.every((word) => `${text} ${phrase(text)}`.toLowerCase().includes(word)),
   );
   show("filter-row", offered.length > 12);
@@ -197,6 +211,7 @@ export function answer(plan, words_ = $("say").value, last = false) {
     ...(kind === "act" ? {} : { last }),
   });
   unlock(false);
+  noteAnswer();
   $("status").textContent = words.sent;
 }
 

@@ -3,7 +3,7 @@
 const SVG = "http://www.w3.org/2000/svg";
 const INK = "#2b2a28",
   BAD = "#cc3a2f"; // colours of the scene model
-const LEAST = { label: 12, tile: 26, named: 42 }; // pixels below which nobody can read or tap
+const LEAST = { label: 11.5, tile: 26, named: 42 }; // pixels below which nobody can read or tap
 const MOST_TILE = 112;
 const SHOWN_ITEMS = 6;
 const pen = document.createElement("canvas").getContext("2d");
@@ -24,7 +24,8 @@ const element = (tag, text = "", className = "") => {
   return made;
 };
 
-// A colour of the scene model, darkened until it can be read as text on white.
+// A colour of the scene model, darkened or lightened until it can be read as text on the page.
+const DARK = matchMedia("(prefers-color-scheme: dark)");
 const readable = (() => {
   const known = new Map();
   const light = (rgb) =>
@@ -32,13 +33,18 @@ const readable = (() => {
       .map((v) => v / 255)
       .map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
       .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const grounds = { true: light([35, 34, 32]), false: 1 }; // of cards, in the dark and otherwise
   return (colour) => {
-    if (!known.has(colour)) {
+    const key = `${colour} ${DARK.matches}`,
+      ground = grounds[DARK.matches];
+    if (!known.has(key)) {
       let rgb = [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16));
-      while (1.05 / (light(rgb) + 0.05) < 4.9) rgb = rgb.map((v) => Math.floor(v * 0.92));
-      known.set(colour, `rgb(${rgb.join(",")})`);
+      const contrast = () => (Math.max(ground, light(rgb)) + 0.05) / (Math.min(ground, light(rgb)) + 0.05);
+      while (contrast() < 4.9)
+        rgb = rgb.map((v) => (DARK.matches ? Math.ceil(v + (255 - v) * 0.08) : Math.floor(v * 0.92)));
+      known.set(key, `rgb(${rgb.join(",")})`);
     }
-    return known.get(colour);
+    return known.get(key);
   };
 })();
 
@@ -60,9 +66,10 @@ export function spriteOf(name, className = "sprite") {
 }
 
 export class Picture {
-  // stage: scrolls; panel: takes the cards; hud: takes the clock; phrase: rewords a short text of the game.
-  constructor({ stage, panel, hud, orders, phrase, flash }) {
-    Object.assign(this, { stage, panel, hud, orders, phrase, flash });
+  // stage: scrolls; panel: takes the cards; hud: takes the clock; phrase: rewords a short text of the game;
+  // counted: takes what the counts beside the clock gained or lost.
+  constructor({ stage, panel, hud, orders, phrase, counted }) {
+    Object.assign(this, { stage, panel, hud, orders, phrase, counted });
     this.values = new Map();
     this.stored = new Set(); // names of sprites
     this.cooks = new Map();
@@ -184,7 +191,7 @@ export class Picture {
               key.startsWith("c:") && cell.l
                 ? this.phrase(cell.l[0])
                     .split(" ")
-                    .map((word) => widthOf(word, LEAST.label) + 4)
+                    .map((word) => widthOf(word, LEAST.label) + 3)
                 : [],
             ),
           )
@@ -667,7 +674,7 @@ export class Picture {
     const changed = changes
       .filter(({ gain }) => gain)
       .map(({ gain, words, counts: kind }) => ({ gain, text: this.phrase(words), kind: gain < 0 ? "bad" : kind }));
-    if (changed.length) this.flash(changed);
+    if (changed.length) this.counted(changed);
   }
 }
 

@@ -205,7 +205,7 @@
       hud: at("hud"),
       orders: at("orders"),
       phrase,
-      flash() {},
+      counted() {},
     });
     picture.whole = true;
     picture.apply({ put: sprites });

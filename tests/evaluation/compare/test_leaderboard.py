@@ -165,3 +165,16 @@ def test_the_matrix_holds_every_pair(comparison: boards.Comparison) -> None:
     assert svg.startswith("<svg") and "selfish with random: " in svg and "&lt;" not in svg
     assert all(f">{mean:.1f}</text>" in svg for mean in matrix.returns.mean(-1).flat)
     assert crossplay.from_records(["greedy", "nobody"], comparison.leaderboards[1].pairs) is None
+
+
+def test_what_no_difference_tells_apart_is_a_tie(comparison: boards.Comparison) -> None:
+    board = comparison.leaderboards[0]
+    best, *others = board.merged_by_rank()
+    doubled = replace(board, lines=(*board.lines, replace(best, policy="copy")))
+    assert {best.policy, "copy"} <= {line.policy for line in doubled.leaders()}
+    assert f"{best.policy} with " in doubled.result() and " tie: " in doubled.result()
+    assert doubled.result().endswith(f"{board.benchmark.measure}, mean and 95 % interval.")
+    alone = replace(board, lines=(best, *(line for line in others if line.policy == "random")))
+    assert [line.policy for line in alone.leaders()] == [best.policy]
+    assert alone.result().startswith(f"{best.policy} leads with ")
+    assert replace(board, lines=()).result() == ""

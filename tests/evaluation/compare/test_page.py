@@ -32,7 +32,7 @@ def test_the_verdict_names_all_who_lead_and_where_language_models_stand() -> Non
         return boards.Comparison(plans.ComparisonPlan(("rush",), ("random",)), games, None, 0).verdict()
 
     games = board(planner=2.0, greedy=2.0, random=0.0), board(planner=3.0, greedy=1.0)
-    assert verdict(*games) == "planner leads in 2 of 2 games; greedy leads in 1 of 2 games."
+    assert verdict(*games) == "planner leads or ties in 2 of 2 games; greedy leads or ties in 1 of 2 games."
     assert verdict(board(greedy=2.0, llm=1.0)) == "greedy leads in Game; no language model is above greedy."
     assert verdict(board(greedy=1.0, llm=2.0), *games).endswith("; llm is above greedy in 1 of 1.")
     assert verdict(board()) == "No policy has played."

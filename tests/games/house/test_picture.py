@@ -10,7 +10,7 @@ import pytest
 from support.hidden import hide, reach
 
 from collab_overcooked.games.house.engine.compile import FOOD, PLACES, STUFF, THINGS
-from collab_overcooked.games.house.text.picture import FURNITURE, OPEN, SHADED, icon_of, known_picture, picture
+from collab_overcooked.games.house.text.picture import FURNITURE, OPEN, SHADED, folded, icon_of, known_picture, picture
 from collab_overcooked.registry import load_game
 from collab_overcooked.render.model import Cook, Icon
 from collab_overcooked.render.sprites import find_food, sprite_names
@@ -36,11 +36,11 @@ def test_rooms_that_were_not_entered_are_shaded(env_id: str) -> None:
         sprites_of(known_picture(scene, ("Alice", "Bob"))),
         sprites_of(picture(game.scene(state, 0), ("A", "B"))),
     )
+    scene = folded(scene, "me")
     for (x, y), sprite in displayed.items():
         room = scene["grid"][y][x]
         dark = room != "#" and scene["rooms"][int(room)]["known"] == "none"
         assert (sprite == SHADED["none"]) == dark
-        assert not dark or full[x, y] != sprite
     assert SHADED["none"] in displayed.values() and SHADED["none"] not in full.values()
 
 
@@ -93,7 +93,7 @@ def test_the_map_shows_only_what_the_seat_knows(env_id: str, seed: int) -> None:
     other = game.seen(hide(game, state, 0, np.random.default_rng(seed)), 0, 0).scene
     assert known_picture(other, NAMES).parts[0].overview == overview
     assert [name for *_, name in overview.areas] == [room["name"] for room in scene["rooms"]]
-    needed = {goal["name"] for goal in scene["goals"]}
+    needed, scene = {goal["name"] for goal in scene["goals"]}, folded(scene, "me")
     finds = [thing["at"] for thing in scene["things"].values() if thing["status"] == "seen" and thing["name"] in needed]
     assert [list(at) for at, part in overview.marks if isinstance(part, Icon)] == finds
     assert ("goal_flag" in [part for _, part in overview.marks]) == scene["goal"]["found"]
@@ -108,5 +108,19 @@ def test_a_partner_is_on_the_map_where_it_was_last_seen_and_listed_before() -> N
         assert card.lines[0].left[0].text == "Bob"
         assert ("not seen yet" in card.lines[0].left[1].text) == (not mates)
         places = [at for at, part in board.overview.marks if isinstance(part, Cook)]
-        left, top, right, bottom = scene["rooms"][2]["box"]
+        left, top, right, bottom = folded(scene, "me")["rooms"][2]["box"]
         assert places == [((left + right) / 2, (top + bottom) / 2)] * len(mates)
+        (seen,) = [at for at, cook in board.cooks if cook.seat == 1] or [None]
+        assert (seen is not None) == bool(mates)
+        assert seen is None or (left <= seen[0] <= right and top <= seen[1] <= bottom)
+
+
+def test_empty_floor_is_drawn_shorter_and_nothing_else_is_lost() -> None:
+    game = load_game("Transport-v0")
+    scene = game.scene(reach(game, 1, 0)[0], 0)
+    less = folded(scene, "agents")
+    assert len(less["grid"]) * len(less["grid"][0]) < len(scene["grid"]) * len(scene["grid"][0]) / 2
+    for before, after in zip(scene["places"], less["places"], strict=True):
+        (x, y), (left, top) = before["at"], after["at"]
+        assert scene["grid"][y][x] == less["grid"][top][left]
+    assert {*"".join(scene["grid"])} == {*"".join(less["grid"])}

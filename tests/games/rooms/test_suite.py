@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from support.records import record_of
 
+from collab_overcooked.cli.play import PlayOptions, people_options
 from collab_overcooked.evaluation.suites import SettingRow, plan_evaluation
-from collab_overcooked.games.rooms.suite import as_published, rate
+from collab_overcooked.games.rooms.options import RoomOptions
+from collab_overcooked.games.rooms.suite import EscapeSuite, as_published, rate
 
 
 def row(turns: tuple[int, ...], successes: tuple[bool, ...]) -> SettingRow:
@@ -46,3 +50,16 @@ def test_different_policies_play_every_setting_from_both_seats() -> None:
 def test_bad_suite_options_are_refused(options: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         plan_evaluation("collab-capture", ["all=random"], **options)
+
+
+def test_people_escape_first_where_teams_of_greedy_escape() -> None:
+    options: dict[str, Any] = dict(EscapeSuite.for_people)
+    plan = plan_evaluation("collab-escape", ["all=greedy"], seed=1, episodes=4, **options)
+    assert all(record.success for match in plan.matches for record in match.run())
+
+
+def test_settings_of_people_stand_only_where_they_choose_none() -> None:
+    options = RoomOptions(episodes=1)
+    assert people_options("collab-escape", options, PlayOptions()) == EscapeSuite.for_people
+    assert not people_options("collab-escape", RoomOptions(maps="seven_rooms"), PlayOptions())
+    assert not people_options("collab-escape", options, PlayOptions(settings=["map=ten_rooms"]))

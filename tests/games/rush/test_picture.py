@@ -56,8 +56,9 @@ def differing(scenario: Scenario, before: dict[str, Any], after: dict[str, Any])
         end = top + card.height * m.line
         result |= {name} if changed(one, two, (box[0] + 2, round(top), box[2], round(end))) else set()
         top = end
-    wide, high = (side * m.tile for side in area_size(scenario))
-    for area, (x, y) in zip(before["areas"], area_corners(scenario, len(before["areas"])), strict=True):
+    kinds = [area["kind"] for area in before["areas"]]
+    for area, (x, y) in zip(before["areas"], area_corners(scenario, kinds), strict=True):
+        wide, high = (side * m.tile for side in area_size(scenario, area["kind"]))
         left, top = round(x * m.tile), round(y * m.tile)
         result |= {area["id"]} if changed(one, two, (left, top, left + wide, top + high)) else set()
     return result
@@ -144,9 +145,9 @@ def test_the_text_picture():
         "Soup; CARROT 2 GREEN 1 cooked 1/2",
         "Toast  ruined; bread 1 cheese 1 red 2 cooked 1/1",
         "Salad  finished; LETTUCE 1 cooked 0/0",
-        "pantry1; 2 of 2 free; meat 0 carrot 1 lettuce 0; bread 2 pasta 0 cheese 1",
-        "pantry2; 1 of 1 free; meat 0 carrot 1 lettuce 0; bread 0 pasta 0 cheese 0",
-        "spicebag; 1 of 1 free; green 0 black 0 white 0; yellow 0 red 2",
+        "pantry1; 2 of 2 free; meat 0 carrot 1 lettuce 0 bread 2 pasta 0 cheese 1",
+        "pantry2; 1 of 1 free; meat 0 carrot 1 lettuce 0 bread 0 pasta 0 cheese 0",
+        "spicebag; 1 of 1 free; green 0 black 0 white 0 yellow 0 red 2",
         "stove1; 2 of 2 free",
         "stove2; 0 of 1 free",
     ]

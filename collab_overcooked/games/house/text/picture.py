@@ -49,6 +49,7 @@ FURNITURE = {  # sprites by name, without numbers
     "kitchen table": "table", "bench": "bench", "bed": "bed",
 }  # fmt: skip
 OPEN = "open_doors"
+FOLD = 3  # rows or columns of empty floor that are drawn as one
 WIDE = 30  # cells from which on they are drawn small
 LISTED = 8  # lines of a goal or of rooms
 
@@ -56,6 +57,57 @@ LISTED = 8  # lines of a goal or of rooms
 def icon_of(name: str) -> Icon:
     """Return the icon of a thing."""
     return Icon(SHAPES.get(name, ""), foods=(name,), text=name)
+
+
+def folded(scene: Scene, people: str) -> dict[str, Any]:
+    """Return a scene without most of its empty floor, which is drawn shorter than it is.
+
+    Rows and columns like those before them, without furniture, are drawn one for ``FOLD``. What lies there moves along.
+
+    Args:
+        scene: Scene with all places, or the known ones.
+        people: Key of the agent, or of the agents.
+    """
+    grid, places = scene["grid"], scene["places"]
+    listed = places.values() if isinstance(places, Mapping) else places
+    built = [place["at"] for place in listed if place["kind"] in FURNISHED]
+    columns = _fold(["".join(column) for column in zip(*grid, strict=True)], {x for x, _ in built})
+    lines = _fold(grid, {y for _, y in built})
+    kept = [[new.index(k) for k in range(new[-1] + 1)] for new in (columns, lines)]
+
+    def moved(thing: Mapping[str, Any]) -> dict[str, Any]:
+        return {**thing, "at": [columns[thing["at"][0]], lines[thing["at"][1]]]} if "at" in thing else dict(thing)
+
+    def all_moved(things: Any) -> Any:
+        if isinstance(things, Mapping):
+            return {key: moved(thing) for key, thing in things.items()}
+        return list(map(moved, things))
+
+    boxes = [room["box"] for room in scene["rooms"]]
+    folded = [[columns[left], lines[top], columns[right], lines[bottom]] for left, top, right, bottom in boxes]
+    return {
+        **scene,
+        "grid": ["".join(grid[y][x] for x in kept[0]) for y in kept[1]],
+        "rooms": [{**room, "box": box} for room, box in zip(scene["rooms"], folded, strict=True)],
+        "places": all_moved(places),
+        "things": all_moved(scene["things"]),
+        people: moved(scene[people]) if isinstance(scene[people], Mapping) else all_moved(scene[people]),
+    }
+
+
+def _fold(lines: Sequence[str], built: set[int]) -> list[int]:
+    """Return the new number of each line."""
+    runs: list[list[int]] = []
+    for k, line in enumerate(lines):
+        if runs and k not in built and runs[-1][-1] not in built and line == lines[k - 1]:
+            runs[-1].append(k)
+        else:
+            runs.append([k])
+    numbers: list[int] = []
+    for run in runs:
+        first, shown = numbers[-1] + 1 if numbers else 0, -(-len(run) // FOLD) if len(run) > FOLD else len(run)
+        numbers += [first + j * shown // len(run) for j in range(len(run))]
+    return numbers
 
 
 def _floor(
@@ -156,6 +208,7 @@ def _home_drawing(
 
 def picture(scene: Scene, names: Sequence[str]) -> Drawing:
     """Return the picture of a scene."""
+    scene = folded(scene, "agents")
     placed: dict[tuple[int, int], list[BoardCell]] = defaultdict(list)
     things, places = scene["things"], scene["places"]
     for p, place in enumerate(places):
@@ -181,6 +234,7 @@ def picture(scene: Scene, names: Sequence[str]) -> Drawing:
 
 def known_picture(scene: Scene, names: Sequence[str]) -> Drawing:
     """Draw one agent's knowledge, a ``known_scene``; rooms that the agent has not entered are shaded."""
+    scene = folded(scene, "me")
     placed: dict[tuple[int, int], list[BoardCell]] = defaultdict(list)
     things, me = scene["things"], scene["me"]
     for p, place in scene["places"].items():
@@ -192,21 +246,28 @@ def known_picture(scene: Scene, names: Sequence[str]) -> Drawing:
     shades = {r: SHADED[room["known"]] for r, room in enumerate(scene["rooms"])}
     ground = _floor(scene["grid"], shades, scene["rooms"], placed)
     cook, card = _person(scene, me, scene["seat"], names)
-    cards = [card]
+    cooks, cards = [(tuple(me["at"]), cook)], [card]
     for j in range(scene["team"]):
         portrait, mate = Cook(j, initials(names)[j], chef=False), scene["mates"].get(j)
         if mate:
             room = scene["rooms"][mate["room"]]["name"]
             hands = " and ".join(name for name in mate["hands"] if name) or "nothing"
+            cooks.append((_spot_of_mate(scene, mate["room"], tuple(me["at"])), portrait))
             cards.append(agent_card(portrait, names[j], f"{room}, time {mate['tick']}", held_spans(None, hands)))
         elif j != scene["seat"]:
             cards.append(agent_card(portrait, names[j], "not seen yet"))
     reached = scene["goal"]["reached"]
     goals = [(goal["name"], goal["need"] if reached else goal["seen"], goal["need"]) for goal in scene["goals"]]
     cards.append(_goal_card(scene, goals, scene["goal"]["name"]))
-    return _home_drawing(
-        scene, ground, placed, [(tuple(me["at"]), cook)], cards, [], scene["team"], overview=_overview(scene, names)
-    )
+    return _home_drawing(scene, ground, placed, cooks, cards, [], scene["team"], overview=_overview(scene, names))
+
+
+def _spot_of_mate(scene: Scene, room: int, taken: tuple[int, int]) -> tuple[int, int]:
+    """Return a cell in the middle of the room where a mate was last seen, but not that of the seat itself."""
+    left, top, right, bottom = scene["rooms"][room]["box"]
+    inside = [(x, y) for y in range(top, bottom + 1) for x in range(left, right + 1) if (x, y) != taken]
+    middle = (left + right) / 2, (top + bottom) / 2
+    return min(inside or [taken], key=lambda at: hypot(at[0] - middle[0], at[1] - middle[1] + 1))
 
 
 def _overview(scene: Scene, names: Sequence[str]) -> Overview:

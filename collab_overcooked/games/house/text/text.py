@@ -239,6 +239,47 @@ class HouseView(SeatView):
         codes = (self._game.check(self._state, 0, self._seat, action)[0] for action in range(len(self.action_texts)))
         return [text for text, code in zip(self.action_texts, codes, strict=True) if code != Reason.F_UNKNOWN.name]
 
+    @cached_property
+    def _catalogue(self) -> list[list[int]]:
+        tables = self._game.compiled.tables
+        return [entry for entry in tables.catalogue[tables.levels[self._seat]].tolist() if entry[0] != NOTHING]
+
+    @property
+    def walks(self) -> frozenset[int]:
+        return frozenset(action for action, (verb, _) in enumerate(self._catalogue) if verb == Verb.GO)
+
+    @cached_property
+    def unlikely(self) -> frozenset[int]:
+        actions = enumerate(self._catalogue)
+        return frozenset(action for action, (verb, arg) in actions if self._brings_nothing(verb, arg))
+
+    def _brings_nothing(self, verb: int, arg: int) -> bool:
+        """Return whether an action only looks where nothing is to be found, or takes what the goal does not want."""
+        rooms, things, here = self.scene["rooms"], self.scene["things"], self.scene["me"]["room"]
+        if verb == Verb.EXPLORE:
+            return here >= 0 and rooms[here]["known"] == "all"
+        if verb == Verb.GO:
+            wanted = any(thing.get("room") == arg for o, thing in things.items() if self._is_wanted(o))
+            return arg == here or (rooms[arg]["known"] == "all" and not wanted)
+        if verb == Verb.CHECK:
+            place = self.scene["places"].get(arg)
+            return place is not None and place["state"] != "closed"
+        if verb in (Verb.FETCH, Verb.GRAB):
+            return arg in things and not self._is_wanted(arg)
+        return verb in (Verb.PUT_AT, Verb.CLOSE, Verb.LOOK)
+
+    def _is_wanted(self, thing: int) -> bool:
+        known, goals = self.scene["things"][thing], [goal["name"] for goal in self.scene["goals"]]
+        return known["status"] == "seen" and (known["name"] in goals or known["role"] == "container")
+
+    def consequence(self, event: Any) -> str:
+        if event.reason != Reason.OK.name:
+            return self._say(REASONS[Reason[event.reason]])
+        place = self.scene["goal"]["name"]
+        counts = {f"brought to the {place}": event.delivered, "newly seen": event.saw}
+        told = [f"{kind}: {count}" for kind, count in counts.items() if count]
+        return self._say(f"{'; '.join(told).capitalize()}.") if told else ""
+
     def own_event_label(self, label: str) -> str:
         return super().own_event_label(re.sub(r"^say\b( \d+)?", "said", label))
 

@@ -206,8 +206,8 @@ def _gate(kitchen: Kitchen, place: tuple[int, int], rng: np.random.Generator) ->
 
 
 LAYOUTS = ("cramped_room", "forced_coordination", "gated_delivery_forced", "locked_forced", "coordination_ring")
-STATES = 1_400  # drawn of each layout for the generated part
-FACT_STATES = 200  # of these, the first ones are asked for facts
+STATES = 2_800  # drawn of each layout for the generated part
+FACT_STATES = 600  # of these, the first ones are asked for facts
 MARGIN = 1  # steps by which every wrong choice is worse, at least
 SPAN = 2  # steps from the fewest on in which the partner must not reach the goal alone
 MAX_STEPS = 10  # steps to the goal, at most

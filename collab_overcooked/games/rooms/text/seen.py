@@ -11,11 +11,11 @@ import numpy as np
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.kernels.arrays import Array
 
-from ..engine.constants import NOTHING, Clock, Generator, Goal, Param, Player, Sight
+from ..engine.constants import NOTHING, Clock, Generator, Goal, Param, Player, Reason, Sight
 from ..engine.state import State
 from ..engine.step import settle_batch
 from .scene import RoomScene
-from .text import MENU
+from .text import ENDS, MENU, REASONS
 
 
 class RoomView(SeatView):
@@ -27,6 +27,13 @@ class RoomView(SeatView):
 
     def own_event_label(self, label: str) -> str:
         return super().own_event_label("waited" if label == "stayed" and self._game.goal == Goal.ESCAPE else label)
+
+    def consequence(self, event: Any) -> str:
+        if event.reason != Reason.OK.name:
+            return self._say(REASONS[Reason[event.reason]].format(room=event.room))
+        ends = {"completed": event.completed, "caught": event.caught, "escaped": event.escaped}
+        texts = ENDS[self._game.goal]
+        return " ".join(self._say(texts[end]) for end, reached in ends.items() if reached and end in texts)
 
     @property
     def objective(self) -> str:
@@ -40,6 +47,10 @@ class RoomView(SeatView):
     @cached_property
     def surroundings(self) -> str:
         return self.text.partition(f"\n{self._say(MENU)}")[0]
+
+    @property
+    def walks(self) -> frozenset[int]:
+        return frozenset(range(1, self._game.n_actions - 1))
 
     @cached_property
     def useless(self) -> frozenset[int]:

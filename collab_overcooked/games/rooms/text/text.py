@@ -31,6 +31,15 @@ REASONS = {
     Reason.OUT_OF_GAME: "You were caught and are out of the game; you can only wait.",
 }
 
+ENDS = {  # by what is true of an event
+    Goal.CAPTURE: {"caught": "The thief is caught."},
+    Goal.ESCAPE: {
+        "completed": "The generator is repaired.",
+        "caught": "The killer came into the same room and catches the player.",
+        "escaped": "The way out is reached.",
+    },
+}
+
 CAPTURE = """\
 Capture: manual
 

@@ -50,7 +50,10 @@ def useful_action(game: Any, state: Any) -> int:
 
 
 class GreedyPolicy(PolicyBase):
-    """Works on the order with the least work left; simulates the greedy seats that act before it."""
+    """Works on the order with the least work left, after what the seats before it have chosen or will choose.
+
+    It reads their choices where it is told, and simulates the greedy ones among them elsewhere.
+    """
 
     name = "greedy"
     needs_simulator = True
@@ -63,10 +66,13 @@ class GreedyPolicy(PolicyBase):
         self._actions = np.zeros((1, info.game.n_agents), np.int32)
 
     def act(self, seen: AgentView) -> int:
-        """Return a useful action for the state after the earlier greedy seats have acted."""
-        fork = self._simulator.fork(1, 0)
+        """Return a useful action for the state after the earlier seats have acted."""
+        fork, chosen = self._simulator.fork(1, 0), dict(seen.earlier)
         for seat in range(self._game.seat_to_act(fork.state, 0), seen.seat):
-            self._actions[0, seat] = useful_action(self._game, fork.state) if self._mates[seat] else NO_ACTION
+            if seat in chosen:
+                self._actions[0, seat] = self._game.parse(chosen[seat], fork.state)
+            else:
+                self._actions[0, seat] = useful_action(self._game, fork.state) if self._mates[seat] else NO_ACTION
             fork.act_seat(self._actions)
         return useful_action(self._game, fork.state)
 

@@ -35,7 +35,10 @@ from collab_overcooked.render.model import (
 
 from ..engine.spec import Recipe, Scenario
 
-GOODS_IN_LINE = 3  # goods per row of an area's stock
+STOVE = "stove"  # kind of areas without a stock
+GOODS_IN_LINE = 6  # goods per row of an area's stock
+LEFT, TOP = 0, 0.15  # tiles beside and above the areas
+MIN_WIDTH = 6.4  # tiles
 CAPTION = 0.45  # tiles below an area, for the name of its station
 SHOWN_SPACES = 5  # limit of action spaces, or workers, drawn one by one; more are only counted
 PANEL = 31  # minimum width, in font sizes; it grows with the longest recipe
@@ -51,37 +54,59 @@ def good_icon(name: str, is_spice: bool, missing: bool = False, text: str = "") 
     return Icon(foods=(name,), faded=missing, text=text or name)
 
 
-def area_size(scenario: Scenario) -> tuple[int, int]:
-    """Return the columns and rows of tiles per area: its station, and its stock next to it."""
+def area_size(scenario: Scenario, kind: str) -> tuple[int, int]:
+    """Return the columns and rows of tiles of an area: its station, and its stock beside it."""
+    if kind == STOVE:
+        return 2, 1  # room for a name
     shelf = max(len(scenario.ingredients), len(scenario.spices))
-    return 1 + GOODS_IN_LINE, max(2, -(-shelf // GOODS_IN_LINE))
+    return 1 + min(GOODS_IN_LINE, shelf), max(1, -(-shelf // GOODS_IN_LINE))
 
 
-def area_corners(scenario: Scenario, count: int) -> list[Point]:
-    """Return the upper left corners of the areas, in two columns."""
-    wide, high = area_size(scenario)
-    return [(0.2 + k % 2 * (wide + 0.6), 0.15 + k // 2 * (high + CAPTION)) for k in range(count)]
+def area_corners(scenario: Scenario, kinds: Sequence[str]) -> list[Point]:
+    """Return the upper left corners of areas: those with a stock one below the other, then stoves side by side."""
+    width = _width(scenario)
+    corners: list[Point] = []
+    x, y = LEFT, TOP
+    for kind in kinds:
+        wide, high = area_size(scenario, kind)
+        if x > LEFT and x + wide > width:
+            x, y = LEFT, y + 1 + CAPTION
+        corners.append((x, round(y, 2)))
+        if kind == STOVE:
+            x += wide
+        else:
+            y += high + CAPTION
+    return corners
+
+
+def _width(scenario: Scenario) -> float:
+    return max(2 * LEFT + area_size(scenario, "pantry")[0], MIN_WIDTH)
+
+
+def _bottom(scenario: Scenario, kinds: Sequence[str]) -> float:
+    return max(y + area_size(scenario, kinds[k])[1] for k, (_, y) in enumerate(area_corners(scenario, kinds))) + CAPTION
 
 
 def _board(scenario: Scenario, scene: Scene, letters: Sequence[str]) -> Board:
-    wide, high = area_size(scenario)
-    most = max(len(episode.areas) for episode in scenario.episodes)
-    bottom = 0.15 + -(-most // 2) * (high + CAPTION)
-    corners = area_corners(scenario, len(scene["areas"]))
-    cells = tuple(
-        cell for area, at in zip(scene["areas"], corners, strict=True) for cell in _area_cells(area, at, (wide, high))
-    )
-    width = 2 * wide + 1.0
+    bottom = max(_bottom(scenario, [area.kind for area in episode.areas]) for episode in scenario.episodes)
+    kinds = [area["kind"] for area in scene["areas"]]
+    corners, sizes = area_corners(scenario, kinds), [area_size(scenario, kind) for kind in kinds]
+    placed = list(zip(scene["areas"], corners, sizes, strict=True))
+    cells = tuple(cell for area, at, size in placed for cell in _area_cells(area, at, size))
+    width = _width(scenario)
     step = width / max(1, scene["agents"])
     cooks = tuple(
         ((round((seat + 0.5) * step - 0.6, 2), bottom), Cook(seat, letters[seat])) for seat in range(scene["agents"])
     )
-    patches = tuple((x, y, wide + 0.2, high + 0.1) for x, y in ((x - 0.1, y - 0.05) for x, y in corners))
-    return Board((width, bottom + 1.25), cells, cooks, 1.2, patches, FLOOR)
+    patches = tuple(
+        (x - 0.1, y - 0.05, wide + (0.2 if kind != STOVE else -0.4), high + 0.1)
+        for kind, (x, y), (wide, high) in zip(kinds, corners, sizes, strict=True)
+    )
+    return Board((width, round(bottom + 1.25, 2)), cells, cooks, 1.2, patches, FLOOR)
 
 
 def _area_cells(area: Mapping[str, Any], at: Point, size: tuple[int, int]) -> list[tuple[Point, BoardCell]]:
-    name, (left, top), (wide, high) = area["name"], at, size
+    name, (left, top), (_, high) = area["name"], at, size
     free, total = area["spaces"], area["spaces_per_turn"]
     station = BoardCell(
         SPRITES.get(area["kind"], area["kind"]),
@@ -90,7 +115,7 @@ def _area_cells(area: Mapping[str, Any], at: Point, size: tuple[int, int]) -> li
         targets=(name,),
     )
     last = round(top + high - 1, 2)  # nothing is beside the caption below the last row
-    middle = 0 if area["stock"] else (wide - 1) / 2
+    middle = 0.3 if area["kind"] == STOVE else 0
     cells = [((round(left + middle, 2), last), station)]
     for k, (good, count) in enumerate(area["stock"].items()):
         icon = good_icon(good, area["kind"] == "spicebag", not count, " ")

@@ -54,6 +54,10 @@ REASONS = {
     Reason.OUT_OF_STOCK: "{area} does not have everything that {order} needs: {needs}.",
 }
 
+FINISHED = "{order} is finished."
+COOKED_TOO_EARLY = "The order is ruined: its ingredients had not been collected."
+COOKED_TOO_OFTEN = "The order is ruined: it had been cooked often enough ({times})."
+
 GOAL = "The score is the number of finished orders; a ruined order can never be finished."
 
 BOARD = """\
@@ -373,7 +377,8 @@ class RushText(CompiledGame):
                 parts[-1] += letter
         return [part.strip() for part in parts if part.strip()], []
 
-    def _refusal(self, episode: EpisodeSpec, action: int, reason: int) -> str:
+    def refusal(self, episode: EpisodeSpec, action: int, reason: int) -> str:
+        """Return why an action of an episode is refused, as a sentence."""
         message = REASONS[Reason(reason)]
         if reason in (Reason.NO_SUCH_AREA, Reason.NO_SUCH_ORDER):
             return message

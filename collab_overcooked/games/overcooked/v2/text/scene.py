@@ -30,6 +30,7 @@ from ..engine.constants import (
     PLATE,
     Cell,
     Clock,
+    Event,
     Param,
     Player,
     Terrain,
@@ -39,6 +40,7 @@ from ..engine.state import State, Tables
 from ..engine.step import learn_batch
 
 MAX_SCORE = 10**9
+REDRAWN = " The next recipe is drawn anew."
 SOUP = "soup"  # in a pot; on a plate it is a dish
 
 Scene = Mapping[str, Any]
@@ -109,6 +111,15 @@ class KitchenView(SeatView):
     @property
     def picture_rules(self) -> str:
         return self._say(plain(self._game).picture_rules(self._state, 0, self._seat))
+
+    def consequence(self, event: Any) -> str:
+        if event.event == Event.SOUP_DELIVERY.name.lower():
+            redrawn = self._game.compiled.tables.params[Param.REDRAW] == 1
+            return self._say(f"It is the recipe and pays {event.sparse:g} points.{REDRAWN if redrawn else ''}")
+        if event.event == Event.WRONG_DELIVERY.name.lower():
+            paid = f"costs {-event.sparse:g} points" if event.sparse else "pays nothing"
+            return self._say(f"It is not the recipe and {paid}.")
+        return ""
 
 
 def cells_in_view(tables: Tables, x: int, y: int) -> np.ndarray:

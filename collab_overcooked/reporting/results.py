@@ -127,21 +127,31 @@ def score_records(records: Sequence[EpisodeRecord], scoring: Mapping[str, Any] |
     cards: list[Scorecard] = []
     for name, kind in scored.items():
         score = partial(registry.load_suite(name).score, scoring=_suite_options(kind, scoring))
-        cards += _with_results(by_suite[name], blame(by_suite[name], score))
+        cards += _with_results(by_suite[name], blame(by_suite[name], score), score)
     cards += filter(None, (floor_card(records), sample_card(every, record_scoring), cost_card(every)))
     return cards
 
 
-def _with_results(records: Sequence[EpisodeRecord], cards: Sequence[Scorecard]) -> list[Scorecard]:
+def _with_results(
+    records: Sequence[EpisodeRecord],
+    cards: Sequence[Scorecard],
+    score: Callable[[Sequence[EpisodeRecord]], Sequence[Scorecard]],
+) -> list[Scorecard]:
     """Return the cards of a suite, those of one team on one variant with the result in a sentence."""
     groups: dict[str, list[Sequence[EpisodeRecord]]] = {}
     for group in by_variant(records, specs_as_given):
         groups.setdefault(team_text(specs_as_given(group[0])), []).append(group)
+    titles = {  # of the cards of each variant, where a team played several
+        team: [{card.title for card in score(group)} for group in played]
+        for team, played in groups.items()
+        if len(played) > 1
+    }
     results = []
     for card in cards:
         played = groups.get(card.team, [])
         if len(played) > 1:
-            played = [group for group in played if variant_of(group[0]).title == card.title]
+            of_each = zip(played, titles[card.team], strict=True)
+            played = [group for group, own in of_each if card.title in own]
         suite = registry.suite_of(records[0])
         results.append(replace(card, result=suite.result(played[0])) if len(played) == 1 and card.tables else card)
     return results

@@ -107,6 +107,9 @@ def test_an_episode_cut_by_a_budget_is_truncated_and_no_success(reward, way, mon
         assert earned == pytest.approx(-low / (high - low))
     elif reward == "floor":
         assert earned <= 0
+    elif reward == "progress":  # what was finished before the cut stays paid
+        done = sum(event.finished for step in record.steps[:2] for event in step.events)
+        assert earned == pytest.approx(done / len(record.orders))
     else:
         assert earned == 0
 

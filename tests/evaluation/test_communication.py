@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from support.cli_runner import CliRunner
 
 import collab_overcooked
 from collab_overcooked import registry
-from collab_overcooked.cli.app import app
 from collab_overcooked.evaluation.communication import measure_communication
 from collab_overcooked.evaluation.communication_card import communication_card
 from collab_overcooked.policies.policy_file import REFUSED
@@ -143,8 +143,11 @@ def test_networks_are_measured_by_their_probabilities(follows):
 
 
 def run_cli(*words):
-    done = CliRunner().invoke(app, words)
-    assert done.exit_code == 0, done.output
+    """Run a command in a process of its own, whose commands include those of the plug-in."""
+    done = subprocess.run(
+        [sys.executable, "-m", "collab_overcooked", *words], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
     return done
 
 

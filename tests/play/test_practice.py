@@ -52,7 +52,7 @@ TASKS = {
     "KitchenRush-v0": "easy, kitchen, 2 agents",
     "AlienRush-v0": "easy, alien, 2 agents",
     "CollabCapture-v0": "code2024",
-    "CollabEscape-v0": "code2024",
+    "CollabEscape-v0": "code2024, ten_rooms_as_told",
 }
 
 

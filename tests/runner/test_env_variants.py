@@ -100,7 +100,8 @@ def other_value(env_id: str, name: str) -> Any:
     if "least" in about:
         return next(value for value in (about["least"], about["least"] + 1) if value != default)
     if "below" in about:
-        return 1.25 if default is None else 2 * default
+        value = 1.25 if default is None else 2 * default
+        return value if value < about["below"] else about["below"] / 2
     if isinstance(default, bool):
         return not default
     return FREE.get((env_id, name), FREE.get(name))  # type: ignore[call-overload]

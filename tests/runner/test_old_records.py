@@ -32,6 +32,8 @@ MORE_DELIVERED = r"events\[\d\]: recorded \{'event': 'delivered', .*'delivered':
 def test_old_records_have_the_same_scores_and_replay(name: str) -> None:
     records = read_records(FOLDER / f"{name}.jsonl")
     cards = [card.to_dict() for card in score_records(records)]
+    for card in cards:
+        del card["result"]  # which 1.0.0 did not have
     assert json.loads(json.dumps(cards)) == json.loads((FOLDER / f"{name}.json").read_text())
     for record in records:
         assert parse_record(dump_line(record).decode(), name) == record

@@ -56,8 +56,8 @@ const howToAct = () =>
         : keysText()
       : say(now.me.menu === "none" ? "press_write" : "press_button");
 
-// The card before the first step, which can be opened again: the goal, with whom, for how long, how to act, and practice
-// for those who are new.
+// The card before the first step, which can be opened again: the goal, with whom, for how long, how to act, and
+// practice for those who are new.
 let asksReady = false;
 function showStart() {
   const played = ["playing", "paused"].includes(now.state.state) && now.me?.role === "seat",

@@ -129,8 +129,8 @@ export function unlock(on) {
 
 export const clickable = () => Boolean(now.question) && now.question.kind === "act" && now.question.legal.length > 0;
 
-// What is done first, then walks, requests, and what only spoils or undoes something; each by its place on the board, so
-// that entries stay where they are while the game goes on.
+// What is done first, then walks, requests, and what only spoils or undoes something; each by its place on the board,
+// so that entries stay where they are while the game goes on.
 function byPlace(actions) {
   const { walks = [], late = [] } = now.question,
     places = placesOf(actions),

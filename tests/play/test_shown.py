@@ -12,11 +12,11 @@ import pytest
 from play.world import GAMES
 from support.hidden import hide, reach
 
-from collab_overcooked.core.record import Event
+from collab_overcooked.games.house.suite import HouseEvent
 from collab_overcooked.play.clock import in_seconds
 from collab_overcooked.play.people import SendQueue
 from collab_overcooked.play.settings import PlaySettings
-from collab_overcooked.play.shown import done_by, frame_of, question_of
+from collab_overcooked.play.shown import frame_of, news_of, question_of
 from collab_overcooked.policies.api import AgentView
 from collab_overcooked.registry import load_game
 from collab_overcooked.reporting.pictures import SPRITE, difference, picture_of
@@ -53,6 +53,10 @@ def test_what_a_seat_may_not_know_changes_no_byte_of_its_frames(name: str) -> No
             assert sent[0] == sent[1], (name, seat, steps)
 
 
+def event_with(label: str) -> HouseEvent:
+    return HouseEvent(label=label, reason="OK", ended="done", ticks=1, saw=0, delivered=0, spoken=0)
+
+
 def test_what_was_done_in_a_home_names_things_as_the_seat_knows_them() -> None:
     game = load_game("Housework-v0")
     state, out = reach(game, 0, 40)
@@ -60,8 +64,8 @@ def test_what_was_done_in_a_home_names_things_as_the_seat_knows_them() -> None:
     known = next(text for text in view.action_texts if re.fullmatch(r"pick up (?!thing)\w+ \d+", text))
     number = known.split()[-1]
     labels = [f"pick up thing {number}", "pick up thing 0"]
-    step = SimpleNamespace(events=[Event(label=label) for label in labels])
-    assert done_by(step, view, 0) == [[0, known]]
+    step = SimpleNamespace(events=[event_with(label) for label in labels], order_changes=[])
+    assert news_of(step, view, 0) == [[0, 0, known, ""]]
 
 
 @pytest.mark.parametrize("name", GAMES)

@@ -11,6 +11,7 @@ import pytest
 from support.covers import first
 
 import collab_overcooked
+from collab_overcooked.questions.items import read_questions
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 RANDOM = {"random": 1}
@@ -69,3 +70,9 @@ def test_measurements_are_of_this_version() -> None:
     versions = {path.name: json.loads(path.read_text("utf-8")).get("version") for path in DOCS.glob("results/*.json")}
     older = {name for name, version in versions.items() if version not in (None, collab_overcooked.__version__)}
     assert older <= set(OLDER), "measure them again: docs/facts.py says how"
+
+
+def test_accuracies_of_policies_are_of_the_built_in_questions() -> None:
+    """A set that is drawn anew needs ``python docs/facts.py --questions``."""
+    kept = json.loads((DOCS / "results" / "questions.json").read_text())
+    assert kept["set"] == read_questions().name

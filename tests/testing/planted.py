@@ -285,9 +285,9 @@ class ClaimsToBeDeterministic(beacon.Beacon):
 
 
 class DrawsByItself(relay.Relay):
-    """Draws come from a generator of the process."""
+    """Draws come from a generator of the process, here the same in all processes, so that chance cannot hide it."""
 
-    draws = np.random.default_rng()
+    draws = np.random.default_rng(0)
 
     def reset(self, state, out, which, options=None, max_cycles=None):
         if which.any():

@@ -138,7 +138,11 @@ def render(
 
 
 def write_video_of(record: EpisodeRecord, out: Path) -> None:
-    """Write the video of a record, or a picture of its final state."""
+    """Write the video of a record, or a picture of its final state.
+
+    Raises:
+        ValueError: MP4 needs an extra that is not installed.
+    """
     from collab_overcooked.reporting.video import frames_of_record, write_video
 
     if out.suffix == ".png":

@@ -165,11 +165,11 @@ class _Group:
     def measure(self) -> Communication:
         played = [_Played() for _ in self.records]
         private: dict[int, set[str]] = {seat: set() for seat in self.speakers}
-        for record, one in zip(self.records, played, strict=True):
-            self._play(record, None, lambda event, one=one: self._observe(event, one, private))  # type: ignore[misc]
+        for record, log in zip(self.records, played, strict=True):
+            self._play(record, None, lambda event, log=log: self._observe(event, log, private))  # type: ignore[misc]
         asked: dict[int, list[tuple[float, float | None]]] = {seat: [] for seat in self.speakers}
         muted: dict[int, list[float]] = {seat: [] for seat in self.speakers}
-        totals: dict[str, list[float]] = {"with": [one.total for one in played], MUTED: [], SCRAMBLED: []}
+        totals: dict[str, list[float]] = {"with": [log.total for log in played], MUTED: [], SCRAMBLED: []}
         silence = [0] * self.game.n_agents
         for k, record in enumerate(self.records):
             other = played[(k + 1) % len(played)].said
@@ -180,24 +180,19 @@ class _Group:
             self._play(record, None, lambda event, said=foreign: self._ask(event, said, asked, muted))  # type: ignore[misc]
             totals[MUTED].append(self._play(record, lambda step: silence))
             totals[SCRAMBLED].append(self._play(record, foreign))
-        names = self.game.display_names
-        first = self.records[0]
+        names, first = self.game.display_names, self.records[0]
+        values, said = {}, {}
+        for name in (MUTED, SCRAMBLED):
+            values[name] = paired_difference([list(zip(totals["with"], totals[name], strict=True))])
+        for seat in self.speakers:
+            for key in sorted(private[seat]):
+                said[names[seat], key] = _signalling(played, seat, key)
         return Communication(
             title=variant_of(first).title,
             team=team_text(first.specs),
-            returns={name: mean_ci(values) for name, values in totals.items()},
-            values={
-                name: paired_difference([list(zip(totals["with"], totals[name], strict=True))])
-                for name in (MUTED, SCRAMBLED)
-            },
-            signalling={
-                (names[seat], key): signalling(
-                    [[symbols[seat] for symbols in one.chosen] for one in played],
-                    [[own[seat].get(key, "") for own in one.own] for one in played],
-                )
-                for seat in self.speakers
-                for key in sorted(private[seat])
-            },
+            returns={name: mean_ci(returns) for name, returns in totals.items()},
+            values=values,
+            signalling=said,
             listening={names[seat]: _listening(asked[seat], muted[seat]) for seat in self.speakers},
         )
 
@@ -209,8 +204,7 @@ class _Group:
     ) -> float:
         """Play an episode from its seed, and return its return."""
         self.game.follow(self.env.arrays[0].said, script)
-        facts = {"task": record.task, "episode": record.episode, "level": record.level}
-        run = episode(self.env, record.specs, record.seed, **facts)
+        run = episode(self.env, record.specs, record.seed, task=record.task, episode=record.episode, level=record.level)
         run.ends_after = record.ends_after
         answer: Answer = None
         with Answers(self.team) as answers:
@@ -238,7 +232,7 @@ class _Group:
             private[seat] |= {
                 key for key, value in scenes[seat].items() if any(other.get(key) != value for other in others)
             }
-        played.own.append([{key: json.dumps(value) for key, value in one.items()} for one in scenes])
+        played.own.append([{key: json.dumps(value) for key, value in known.items()} for known in scenes])
 
     def _ask(
         self,
@@ -289,11 +283,21 @@ def _inner(policy: Policy) -> Policy:
     return policy.player or policy if isinstance(policy, PerGamePolicy) else policy
 
 
+def _signalling(played: Sequence[_Played], seat: int, key: str) -> Signalling:
+    """Measure what a seat's symbols say of a part of its private state."""
+    messages, states = [], []
+    for log in played:
+        messages.append([symbols[seat] for symbols in log.chosen])
+        # An episode that was left early has a last state in which nobody chose
+        states.append([own[seat].get(key, "") for own in log.own[: len(log.chosen)]])
+    return signalling(messages, states)
+
+
 def _listening(asked: Sequence[tuple[float, float | None]], muted: Sequence[float]) -> Listening:
+    changes = [changed for changed, _ in asked]
     divergences = [divergence for _, divergence in asked if divergence is not None]
-    return Listening(
-        exchanged=float(np.mean([changed for changed, _ in asked])) if asked else None,
-        muted=float(np.mean(muted)) if muted else None,
-        divergence=float(np.mean(divergences)) if divergences else None,
-        decisions=len(asked),
-    )
+    return Listening(_mean(changes), _mean(muted), _mean(divergences), decisions=len(asked))
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return float(np.mean(values)) if values else None

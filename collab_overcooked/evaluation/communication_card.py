@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collab_overcooked.evaluation.communication import Communication
-from collab_overcooked.reporting.result_table import Column, ResultTable
+from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
 
 NOTES = (
@@ -14,41 +14,37 @@ NOTES = (
     "Changed: share of decisions that the message of another episode, or silence, changes; for networks, the total "
     "variation of the probabilities of acts.",
 )
+_VALUE = (Column("messages"), Column("return", "estimate", 2), Column("value", "estimate", 2))
+_SIGNALLING = (
+    Column("speaker"),
+    Column("private state"),
+    *(Column(name, "number", 0) for name in ("steps", "symbols", "states")),
+    *(Column(name, "number", 3) for name in ("entropy", "bits", "null", "p")),
+)
+_LISTENING = (
+    Column("listener"),
+    Column("changed by another message %", "number", 1, scale=100.0, key="exchanged"),
+    Column("changed by silence %", "number", 1, scale=100.0, key="muted"),
+    Column("divergence, bits", "number", 3),
+    Column("decisions", "number", 0),
+)
 
 
 def communication_card(measured: Communication) -> Scorecard:
     """Return the measures of a team as tables."""
-    value = ResultTable(
-        (Column("messages"), Column("return", "estimate", 2), Column("value", "estimate", 2)),
-        tuple(
-            (name, mean, difference.mean if (difference := measured.values.get(name)) else None)
-            for name, mean in measured.returns.items()
-        ),
-        "Value of communication",
-    )
-    bits = ("entropy", "bits", "null", "p")
-    said = ResultTable(
-        (
-            Column("speaker"),
-            Column("private state"),
-            *(Column(name, "number", 0) for name in ("steps", "symbols", "states")),
-            *(Column(name, "number", 3) for name in bits),
-        ),
-        tuple(
-            (speaker, key, one.steps, one.symbols, one.states, one.entropy, one.information, one.null, one.p)
-            for (speaker, key), one in measured.signalling.items()
-        ),
-        "Positive signalling",
-    )
-    shares = [Column("changed by another message %", "number", 1, scale=100.0, key="exchanged")]
-    shares.append(Column("changed by silence %", "number", 1, scale=100.0, key="muted"))
-    heard = ResultTable(
-        (Column("listener"), *shares, Column("divergence, bits", "number", 3), Column("decisions", "number", 0)),
-        tuple(
-            (listener, one.exchanged, one.muted, one.divergence, one.decisions)
-            for listener, one in measured.listening.items()
-        ),
-        "Positive listening",
-    )
-    tables = tuple(table for table in (value, said, heard) if table.rows)
+    values: list[tuple[Cell, ...]] = []
+    for name, mean in measured.returns.items():
+        difference = measured.values.get(name)
+        values.append((name, mean, None if difference is None else difference.mean))
+    signals: list[tuple[Cell, ...]] = []
+    for (speaker, key), signal in measured.signalling.items():
+        counts = (signal.steps, signal.symbols, signal.states)
+        signals.append((speaker, key, *counts, signal.entropy, signal.information, signal.null, signal.p))
+    answers: list[tuple[Cell, ...]] = []
+    for listener, heard in measured.listening.items():
+        answers.append((listener, heard.exchanged, heard.muted, heard.divergence, heard.decisions))
+    value = ResultTable(_VALUE, tuple(values), "Value of communication")
+    signalling = ResultTable(_SIGNALLING, tuple(signals), "Positive signalling")
+    listening = ResultTable(_LISTENING, tuple(answers), "Positive listening")
+    tables = tuple(table for table in (value, signalling, listening) if table.rows)
     return Scorecard(measured.title, measured.title, tables, measured.team, NOTES, data=value)

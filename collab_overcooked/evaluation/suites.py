@@ -301,7 +301,8 @@ class Suite:
         text, interval = Column("", "estimate", **({"digits": 1} | forms)).text(score)
         span = f", 95 % interval {interval}" if interval else ""
         episodes = f"{len(records)} episode{'s' * (len(records) != 1)}"
-        return f"{(self.measure or self.metrics[0]).capitalize()}: {text}{span}, in {episodes}."
+        measured = self.measure or self.metrics[0]
+        return f"{measured[:1].upper()}{measured[1:]}: {text}{span}, in {episodes}."
 
     def summary(self, records: Sequence[EpisodeRecord]) -> Summary:
         """Return the scores of one team's episodes, in one setting of the benchmark or in several."""

@@ -58,7 +58,11 @@ def refuse(value: object, allowed: str) -> SchemaError:
 
 
 def read(parser: Parser, value: object, place: str | int) -> Any:
-    """Return a value as a parser reads it; errors say where it stands."""
+    """Return a value as a parser reads it.
+
+    Raises:
+        SchemaError: The parser refuses the value; the error names its place.
+    """
     try:
         return parser(value)
     except SchemaError as error:

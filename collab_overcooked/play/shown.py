@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from collab_overcooked.core.record import Step
+from collab_overcooked.game_spec import LEGAL, VOCABULARY
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.play.menus import late_last, without_duplicates
 from collab_overcooked.play.people import FRAME, SendQueue
@@ -71,20 +72,20 @@ def question_of(
     late = {labels[texts[action]] for action in seen.view.unlikely}
     legal = late_last([labels[text] for text in seen.legal_actions], late)
     payments = {labels[texts[action]] for action in seen.view.payments}
-    vocabulary = [labels.get(text, text) for text in seen.view.vocabulary]
-    walks, waits = ([labels[texts[action]] for action in actions] for actions in (seen.view.walks, seen.view.waits))
+    walks = [labels[texts[action]] for action in seen.view.walks]
+    waits = [labels[texts[action]] for action in seen.view.waits]
     requests = {} if settings.menu == "none" else seen.view.requests
-    menus = {
-        "legal": without_duplicates([label for label in legal if label not in payments]),
-        "vocabulary": vocabulary,
-        "none": [],
-    }
+    actions: list[str] = []
+    if settings.menu == LEGAL:
+        actions = without_duplicates([label for label in legal if label not in payments])
+    elif settings.menu == VOCABULARY:
+        actions = [labels.get(text, text) for text in seen.view.vocabulary]
     return {
         "type": "ask",
         "turn": turn,
         "kind": kind,
         "timestep": seen.timestep,
-        "actions": menus[settings.menu],
+        "actions": actions,
         "legal": legal if settings.menu != "none" else [],
         "requests": {text: requests[text] for text in late_last(list(requests))},
         "late": [label for label in legal if label in late],

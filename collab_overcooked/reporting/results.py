@@ -127,33 +127,24 @@ def score_records(records: Sequence[EpisodeRecord], scoring: Mapping[str, Any] |
     cards: list[Scorecard] = []
     for name, kind in scored.items():
         score = partial(registry.load_suite(name).score, scoring=_suite_options(kind, scoring))
-        cards += _with_results(by_suite[name], blame(by_suite[name], score), score)
+        cards += _with_results(by_suite[name], blame(by_suite[name], score))
     cards += filter(None, (floor_card(records), sample_card(every, record_scoring), cost_card(every)))
     return cards
 
 
-def _with_results(
-    records: Sequence[EpisodeRecord],
-    cards: Sequence[Scorecard],
-    score: Callable[[Sequence[EpisodeRecord]], Sequence[Scorecard]],
-) -> list[Scorecard]:
+def _with_results(records: Sequence[EpisodeRecord], cards: Sequence[Scorecard]) -> list[Scorecard]:
     """Return the cards of a suite, those of one team on one variant with the result in a sentence."""
     groups: dict[str, list[Sequence[EpisodeRecord]]] = {}
     for group in by_variant(records, specs_as_given):
         groups.setdefault(team_text(specs_as_given(group[0])), []).append(group)
-    titles = {  # of the cards of each variant, where a team played several
-        team: [{card.title for card in score(group)} for group in played]
-        for team, played in groups.items()
-        if len(played) > 1
-    }
-    results = []
+    suite, results = registry.suite_of(records[0]), []
     for card in cards:
-        played = groups.get(card.team, [])
-        if len(played) > 1:
-            of_each = zip(played, titles[card.team], strict=True)
-            played = [group for group, own in of_each if card.title in own]
-        suite = registry.suite_of(records[0])
-        results.append(replace(card, result=suite.result(played[0])) if len(played) == 1 and card.tables else card)
+        labels = [variant_of(group[0]).label for group in groups.get(card.team, [])]
+        # A title contains the label of its variant, which may begin with that of another: max_cycles 2 and 21
+        own = max((label for label in labels if label in card.title), key=len, default="")
+        if card.tables and labels.count(own) == 1:
+            card = replace(card, result=suite.result(groups[card.team][labels.index(own)]))
+        results.append(card)
     return results
 
 

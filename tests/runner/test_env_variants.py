@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import Field, fields
 from functools import cache
@@ -300,6 +301,18 @@ def test_episodes_that_are_cut_off_earlier_are_another_result(suite: str):
     assert sorted(to_dict(score_records([plain, other]))) == sorted(
         to_dict(score_records([plain]) + score_records([other]))
     )
+
+
+def test_each_card_has_the_result_of_its_own_variant():
+    """One label may begin another: ``max_cycles 2`` and ``max_cycles 21``."""
+    plain = played("rush")
+    lengths = {2: 3, 21: 1}  # time limit -> episodes
+    records = [plain, *(plain.replace(max_cycles=limit) for limit, count in lengths.items() for _ in range(count))]
+    results = {card.title: card.result for card in score_records(records) if card.team}
+    assert len(results) == 3 and all(result.startswith("CR, completed recipes") for result in results.values())
+    for limit, count in lengths.items():
+        (result,) = (text for title, text in results.items() if re.search(rf"max_cycles {limit}\b", title))
+        assert result.endswith(f"in {count} episode{'s' * (count > 1)}.")
 
 
 def test_bounds_of_conversations_are_told_where_they_differ():

@@ -85,10 +85,13 @@ def folded(scene: Scene, people: str) -> dict[str, Any]:
 
     boxes = [room["box"] for room in scene["rooms"]]
     folded = [[columns[left], lines[top], columns[right], lines[bottom]] for left, top, right, bottom in boxes]
+    kept_columns, kept_lines = kept
+    drawn = ["".join(grid[y][x] for x in kept_columns) for y in kept_lines]
+    rooms = [{**room, "box": box} for room, box in zip(scene["rooms"], folded, strict=True)]
     return {
         **scene,
-        "grid": ["".join(grid[y][x] for x in kept[0]) for y in kept[1]],
-        "rooms": [{**room, "box": box} for room, box in zip(scene["rooms"], folded, strict=True)],
+        "grid": drawn,
+        "rooms": rooms,
         "places": all_moved(places),
         "things": all_moved(scene["things"]),
         people: moved(scene[people]) if isinstance(scene[people], Mapping) else all_moved(scene[people]),

@@ -11,7 +11,7 @@ import numpy as np
 
 from collab_overcooked import registry
 from collab_overcooked.envs.api import FullGame
-from collab_overcooked.game_spec import LEGAL, MENUS
+from collab_overcooked.game_spec import LEGAL, MENUS, VOCABULARY
 from collab_overcooked.io.text import in_drawn_order
 from collab_overcooked.policies.api import AgentView, EnvInfo, PolicyBase
 from collab_overcooked.policies.blind_rules import (
@@ -90,6 +90,10 @@ class ActionList:
             options[f"{wait} until something changes, {self._patience} steps at most"] = idle
         return {text: options[text] for text in in_order(options, self._order, self._seed, seen)}
 
+    def is_lost(self, seen: AgentView) -> bool:
+        """Return whether the seat has just chosen something impossible from its whole vocabulary, which costs the step."""
+        return self.menu == VOCABULARY and seen.error is not None
+
     def note(self, seen: AgentView, text: str) -> None:
         """Store whether the seat begins a long wait."""
         if text not in seen.view.action_texts:
@@ -109,7 +113,7 @@ class BlindPolicy(PolicyBase):
     """Answers every numbered list by a rule that understands nothing: a floor for language models.
 
     Of equal actions the first in the list is chosen. Without an action at a position, the seat waits, as it does after
-    an unusable answer of a model, and after a choice that the game refuses.
+    an unusable answer of a model, and after an impossible choice from its whole vocabulary.
 
     Args:
         rule: Position from 1, or one of ``RULES``.
@@ -133,7 +137,7 @@ class BlindPolicy(PolicyBase):
 
     def act(self, seen: AgentView) -> int:
         """Return the action of the list that the rule chooses."""
-        if seen.error is not None or self._list.goes_on_waiting(seen):
+        if self._list.is_lost(seen) or self._list.goes_on_waiting(seen):
             return seen.idle_action
         options = self._list.options(seen)
         self._lists += 1

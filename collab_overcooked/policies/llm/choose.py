@@ -38,8 +38,8 @@ class ChooseAgent(PolicyBase):
         ]
 
     def act(self, seen: AgentView) -> Decision:
-        """Return one of the listed actions; wait if the model's choice is unreadable or refused."""
-        if seen.error is not None:
+        """Return one of the listed actions; wait if the model's choice is unreadable, or impossible."""
+        if self.listed.is_lost(seen):
             return Decision(action=seen.idle_action)
         if self.on["alone"]:
             seen = without_partners(seen)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ import collab_overcooked as co
 from collab_overcooked import registry
 from collab_overcooked.game_spec import LEGAL, MENUS, VOCABULARY
 from collab_overcooked.policies.api import AgentView
-from collab_overcooked.policies.listed import offered
+from collab_overcooked.policies.listed import ActionList, offered
 from collab_overcooked.policies.specs import make_policy
 
 pytest.importorskip("jinja2", reason="needs the extra llm")
@@ -94,3 +95,14 @@ def test_all_possible_actions_are_in_the_vocabulary_and_nothing_that_a_seat_has_
 )
 def test_blind_rules_read_the_menu_that_they_are_given(text: str, menu: str | None) -> None:
     assert make_policy(text)._menu == menu
+
+
+def test_a_legal_choice_that_the_game_refuses_is_asked_for_again() -> None:
+    """Lists of legal actions go out of date where an earlier seat of the same step takes the last one."""
+    env = co.make("KitchenRush-v0")
+    env.reset(seed=0)
+    seen = AgentView.of(env.game, *env.arrays, 0)
+    refused = replace(seen, error=("NO_SPACE", "The pantry has no action space left in this turn."))
+    for menu, is_lost in ((LEGAL, False), (VOCABULARY, True)):
+        listed = ActionList(env.game, 0, "game", menu=menu)
+        assert listed.is_lost(refused) == is_lost and not listed.is_lost(seen)

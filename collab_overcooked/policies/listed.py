@@ -91,7 +91,7 @@ class ActionList:
         return {text: options[text] for text in in_order(options, self._order, self._seed, seen)}
 
     def is_lost(self, seen: AgentView) -> bool:
-        """Return whether the seat has just chosen something impossible from its whole vocabulary, which costs the step."""
+        """Return whether the step is lost to a choice from the whole vocabulary that is impossible now."""
         return self.menu == VOCABULARY and seen.error is not None
 
     def note(self, seen: AgentView, text: str) -> None:

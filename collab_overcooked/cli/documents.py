@@ -19,7 +19,10 @@ from collab_overcooked.io.documents import LayoutError, load_file
 File = Annotated[
     str,
     Parameter(
-        name="FILE", required=True, help="Files or built-in names, or a plural such as 'layouts' for all built-in ones."
+        name="FILE",
+        required=True,
+        help="Files or built-in names, or a plural such as 'layouts' for all built-in ones; A+B is a kitchen that "
+        "changes from layout A to B and back.",
     ),
 ]
 Out = Annotated[Path, Parameter(help="File or folder to write.")]
@@ -37,19 +40,26 @@ def document_kinds() -> tuple[DocumentKind, ...]:
 
 
 def recognise(source: str) -> DocumentKind:
-    """Return the kind of a built-in name, a plural, or a file, which is recognised by its ending and keys."""
+    """Return the kind of a built-in name, a plural, or a file, which is recognised by its ending and keys.
+
+    Layouts of one pool, such as ``A+B``, are recognised by the first one.
+    """
     kinds = document_kinds()
+    if not Path(source).exists():
+        source = source.partition("+")[0]
     for kind in kinds:
         if source == kind.plural or source in kind.names():
             return kind
     if not any(source.endswith(kind.endings) for kind in kinds):
         known = [*(kind.plural for kind in kinds), *(name for kind in kinds for name in kind.names())]
         raise LayoutError(f"{near_matches('file or name', source, known)}; or give the path of a .yaml file")
-    path, seen = Path(source), set()
+    fitting = [kind for kind in kinds if source.endswith(kind.endings)]
+    return fitting[0] if len(fitting) == 1 else _recognise_keys(Path(source), kinds)
+
+
+def _recognise_keys(path: Path, kinds: tuple[DocumentKind, ...]) -> DocumentKind:
+    seen = set()
     while True:
-        fitting = [kind for kind in kinds if source.endswith(kind.endings)]
-        if len(fitting) == 1:
-            return fitting[0]
         doc = load_file(path, "document")
         base = doc.get("extends")
         for kind in kinds:

@@ -67,8 +67,9 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"layout": ["split_left", "split_right"], "changes": 25, "notice": 8, "text_info": True, "max_cycles": 80},
         {"layout": ["outage_off", "outage_on"], "changes": {"random": [9, 20]}, "obs": "features", "max_cycles": 80},
         {"layout": ["split_left", "split_right"], "changes": {"after": "delivery"}, "notice": 3, "view_radius": 2},
+        {"layout": ["passage_north", "passage_south"], "changes": {"random": [3, 9]}, "text_info": True},
         {
-            "layout": ["outage_off", "outage_on"],
+            "layout": ["passage_north", "passage_south"],
             "changes": {"random": [9, 20]},
             "notice": 4,
             "action_level": "medium",

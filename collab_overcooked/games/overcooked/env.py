@@ -92,7 +92,7 @@ class LayoutView(SeatView):
             return None
         seen = self._game.look(self._state, 0, self._seat)
         layout = int(self._state.clock[0, Clock.LAYOUT])
-        announced = bool(self._state.changes[0, Change.LEFT :].any())
+        announced = plain(self._game).steps_to_change(self._state, 0) > 0
         times = self._game.compiled.tables.times[layout]
         things = seen["objects"].items()
         cells = ((name, *thing[: Thing.TICK], bool(is_ready(np.array(thing), times))) for name, thing in things)

@@ -55,7 +55,7 @@ from .engine.generate import (
     prove_layout,
     read_generator_config,
 )
-from .engine.solvability import DISPENSERS, list_untouched
+from .engine.solvability import DISPENSERS, floors_in_cycle, list_untouched, works_anywhere
 from .engine.spec import FOLDER, KEYS, Layout, layouts, load_kitchen
 from .env import PROCEDURAL
 from .text.text import CONTINUE_TEXT
@@ -331,10 +331,24 @@ class LayoutOptions:
 
 
 def check_layouts(sources: Sequence[str], options: LayoutOptions) -> DocumentFinding:
-    """Prove that soup can be served in each layout, and play it."""
-    checks = [_check_layout(source, options.par) for source in sources]
+    """Prove that soup can be served in each layout, and play it; ``A+B`` is a kitchen that changes."""
+    checks = [_check_cycle(source) if "+" in source else _check_layout(source, options.par) for source in sources]
     text = "\n".join(check.text for check in checks)
     return DocumentFinding(text, [check.values for check in checks], all(check.ok for check in checks))
+
+
+def _check_cycle(source: str) -> DocumentFinding:
+    """Prove each layout of a kitchen that changes, wherever players may stand when it begins."""
+    pool = [load_kitchen(name) for name in _pool_of(source)]
+    floors = floors_in_cycle([layout.grid for layout in pool], [layout.starts for layout in pool])
+    works = {
+        layout.name: works_anywhere(layout.grid, cells, orders_to_prove(layout))
+        for layout, cells in zip(pool, floors, strict=True)
+    }
+    told = {True: "soup can be served from wherever a change may leave the players", False: "could not prove that "}
+    told[False] += told[True]
+    lines = [f"{source}: {len(pool)} layouts in turn", *(f"  {name}: {told[ok]}" for name, ok in works.items())]
+    return DocumentFinding("\n".join(lines), {"name": source, "works": works}, all(works.values()))
 
 
 def _check_layout(source: str, policy: str) -> DocumentFinding:
@@ -416,7 +430,11 @@ LAYOUT_NOTES = {
 }
 
 
-CHANGING = {"split": "split_left+split_right", "outage": "outage_off+outage_on"}
+CHANGING = {
+    "split": "split_left+split_right",
+    "outage": "outage_off+outage_on",
+    "passage": "passage_north+passage_south",
+}
 """Pools of built-in kitchens that change, by name; a kitchen of them is no layout of its own."""
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from games.overcooked.world import Rollout, game_of, picture_of, scene_of, split_world
+from support.cli_runner import run
 from support.naive.overcooked import NaiveKitchen
 
 import collab_overcooked
@@ -18,11 +19,16 @@ from collab_overcooked.envs.batch import BatchEnv
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.overcooked.engine.constants import NOTHING, Change, ChangeTime, Clock, Param, Row, Verb
 from collab_overcooked.games.overcooked.engine.directives import had_effect
-from collab_overcooked.games.overcooked.engine.observe import draw_change
-from collab_overcooked.games.overcooked.engine.rules import change_kitchen, is_change_due, next_layout
-from collab_overcooked.games.overcooked.engine.solvability import prove, works_anywhere
+from collab_overcooked.games.overcooked.engine.observe import draw_change, encode_change
+from collab_overcooked.games.overcooked.engine.rules import (
+    change_kitchen,
+    is_change_blocked,
+    is_change_due,
+    next_layout,
+)
+from collab_overcooked.games.overcooked.engine.solvability import flood, floors_in_cycle, prove, works_anywhere
 from collab_overcooked.games.overcooked.env import Overcooked
-from collab_overcooked.games.overcooked.suite import measure_recovery, phases_of
+from collab_overcooked.games.overcooked.suite import CHANGING, measure_recovery, phases_of
 from collab_overcooked.kernels.jit import row_at
 from collab_overcooked.kernels.rng import seed_states
 from collab_overcooked.policies.search.simulator import Simulator
@@ -238,17 +244,89 @@ def test_draw_change(obs: str) -> None:
     assert np.argwhere(seen[..., -1]).tolist() == [[0, 1]]
 
 
-def test_features_end_in_the_countdown() -> None:
+def test_encode_change() -> None:
+    """The last 13 features are the steps to a change, and the ways to the nearest objects as they will be."""
     game, plain = changing(changes=6, notice=3, obs="features"), changing(obs="features")
     state, out = start(game, layout="first")
     ends = []
     for _ in range(6):
         wait(game, state, out, 1)
         game.observe(state, out)
-        ends.append(int(out.observations[0, 0, -1]))
+        ends.append(out.observations[0, 0, -13:].tolist())
         assert game.single_observation_space.contains(out.observations[0, 0])
-    assert ends == [0, 0, 3, 2, 1, 0]
-    assert game.single_observation_space.shape[0] == plain.single_observation_space.shape[0] + 1
+    assert game.single_observation_space.shape[0] == plain.single_observation_space.shape[0] + 13
+    assert [end[0] for end in ends] == [0, 0, 3, 2, 1, 0]
+    for end in ends:  # player 1 at (1, 1): onions (3, 0), dishes (4, 1), pots (1, 0), (0, 1)
+        after = [2, -1, 0, 0, 3, 0, 0, 0, 0, -1, -1, 0] if end[0] else [0] * 12
+        assert end[1:] == after
+    direct = np.ones(13, np.int8)
+    state.changes[0, Change.LEFT] = 0
+    encode_change(game.compiled.tables, row_at(state, 0), 0, direct)
+    assert not direct.any()
+
+
+NORTH = "XXXXXXX\nX1   2X\nX  X  X\nXXPOSDX"
+SOUTH = "XXXXXXX\nX1 X 2X\nX     X\nXXPOSDX"
+DOORS = [layout_of("north", NORTH), layout_of("south", SOUTH)]
+MOVES = {"north": 0, "south": 1, "east": 2, "west": 3, "stay": STAY}
+
+
+@pytest.mark.parametrize("notice", [0, 2])
+def test_is_change_blocked(notice: int) -> None:
+    """Walls close only where nobody stands: a change waits, told if it was announced, and comes as soon as it can."""
+    game = game_of(DOORS, changes=4, notice=notice)
+    state, out = start(game, layout="north")
+    names, told = [], []
+    walk = ["east", "east", "stay", "stay", "stay", "stay", "west", *["stay"] * 4]
+    for move in walk:
+        game.step(state, np.array([[MOVES[move], STAY]], np.int32), out)
+        names.append(game.compiled.names[state.clock[0, Clock.LAYOUT]])
+        told += [line for line in game.describe(state, 0, 1).splitlines() if "kitchen changes" in line]
+        assert is_change_blocked(game.compiled.tables.terrain, row_at(state, 0)) == (state.players[0, 0, 0] == 3)
+    assert names == ["north"] * 6 + ["south"] * 4 + ["north"]
+    if not notice:
+        assert not told
+        return
+    cells = "(3, 1) becomes a wall, (3, 2) becomes floor".replace("(3, 2)", "k10 (3, 2)").replace("a wall", "a counter")
+    waits = f"In 1 step, once no player stands at (3, 1), the kitchen changes: {cells}."
+    assert told[0] == waits.replace("In 1 step", "In 2 steps") and told[1:5] == [waits] * 4
+    assert told[5].startswith("In 2 steps the kitchen changes: ")
+
+
+def test_a_secret_change_that_waits_is_foreseen_by_no_search() -> None:
+    game = game_of(DOORS, changes=4)
+    state, out = start(game, layout="north")
+    for move in ("east", "east", "stay", "stay"):
+        game.step(state, np.array([[MOVES[move], STAY]], np.int32), out)
+    assert state.changes[0, Change.LEFT] == 1
+    fork = Simulator(game, state, 0).fork(8, 1)
+    fork.advance(np.full((8, 2), MOVES["west"], np.int32))
+    assert (fork.state.clock[:, Clock.LAYOUT] == 0).all()
+
+
+@pytest.mark.parametrize("notice", [0, 3])
+def test_a_change_that_waits_is_restored_from_its_scene(notice: int) -> None:
+    game = game_of(DOORS, changes=4, notice=notice)
+    state, out = start(game, layout="north")
+    for move in ("east", "east", "stay", "stay", "stay"):
+        game.step(state, np.array([[MOVES[move], STAY]], np.int32), out)
+    scene = game.scene(state, 0)
+    assert scene["changes"]["left"] == 1
+    again, out_again = start(game, state=scene)
+    step = np.array([[MOVES["west"], STAY]], np.int32)
+    game.step(state, step, out)
+    game.step(again, step, out_again)
+    assert game.scene(again, 0) == game.scene(state, 0)
+    assert game.scene(state, 0)["layout"] == "south"
+
+
+@pytest.mark.parametrize("policy", ["greedy", "planner:width=60"])
+@pytest.mark.parametrize("notice", [0, 20])
+def test_scripted_teams_earn_in_every_phase_while_walls_move(policy: str, notice: int) -> None:
+    pool = ["passage_north", "passage_south"]
+    env = collab_overcooked.make("Overcooked-v0", layout=pool, changes=100, notice=notice, max_cycles=300)
+    record = play_episode(env, make_team([policy] * 2), 0)
+    assert all(sum(points) > 0 for _, points in phases_of(record))  # type: ignore[arg-type]
 
 
 def test_an_announced_change_stands_in_texts_and_pictures() -> None:
@@ -434,11 +512,13 @@ def test_a_directive_whose_object_is_gone_had_no_effect() -> None:
 REFUSED: list[tuple[Any, str]] = [
     ([POOL[0]], "needs a pool of at least two layouts"),
     (
-        [POOL[0], layout_of("moved", "XPXPX\nO1X2O\nX   X\nXDXSX")],
-        r"floor must be the same cells, but differ at \(2, 1\)",
+        [layout_of("rows", "XPXPX\nX1 2X\nXXXXX\nO   O\nXDXSX"), layout_of("row", "XPXPX\nX1 2X\nX   X\nXX XX\nXDOSX")],
+        r"layout row cannot follow rows in .*: of the floor around \(1, 3\) it keeps 1 cells, too few for 2 players",
     ),
-    ([POOL[0], layout_of("walled", "XPWPX\nO1 2O\nX   X\nXDXSX")], r"walls \(W\) must be the same cells"),
-    ([POOL[0], layout_of("gated", "XPXPX\nO1 2O\nX G X\nXDXSX")], "floor must be the same cells"),
+    (
+        [POOL[0], layout_of("gated", "XPXPX\nO1 2O\nX G X\nXDXSX")],
+        r"gates must be the same cells, but differ at \(2, 2\)",
+    ),
     ([POOL[0], layout_of("slow", SECOND, cook_time=30)], "must have the same cook_time"),
     ([POOL[0], layout_of("limit", SECOND, gate_limit=3)], "must have the same gate_limit"),
 ]
@@ -478,13 +558,35 @@ def test_rearranged_kitchens_follow_each_other_and_work_from_anywhere(wishes: di
     assert len({"".join(sorted("".join(grid))) for grid in grids}) == 1, "they have the same stations"
     assert len({layout.starts for layout in game.layouts}) == 1
     for layout in game.layouts:
-        assert works_anywhere(layout.grid, layout.starts, [("onion",) * 3])
+        floors = [flood(layout.grid, start, set()) for start in layout.starts]
+        assert works_anywhere(layout.grid, floors, [("onion",) * 3])
 
 
 def test_a_kitchen_that_works_from_its_starts_may_not_work_from_anywhere() -> None:
-    grid = ["XPOXXX", "D    X", "XSXXXX"]
-    recipes = [("onion",) * 3]
+    grid = ["XOXXPX", "X  X S", "XXXXDX"]
+    recipes, left, right = [("onion",) * 3], frozenset({(1, 1), (2, 1)}), frozenset({(4, 1)})
     assert prove(grid, [(1, 1), (4, 1)], recipes) is not None
-    assert prove(grid, [(2, 1), (1, 1)], recipes) is None
-    assert not works_anywhere(grid, [(1, 1), (4, 1)], recipes)
-    assert works_anywhere(grid, [(1, 1)], recipes)
+    assert works_anywhere(grid, [left, right], recipes)
+    assert not works_anywhere(grid, [left | right, left | right], recipes), "both may be on the left"
+
+
+def test_players_in_the_way_of_a_proof_may_step_aside() -> None:
+    grid = ["XPOXXX", "D    X", "XSXXXX"]
+    recipes, floor = [("onion",) * 3], frozenset((x, 1) for x in range(1, 5))
+    assert prove(grid, [(1, 1), (2, 1)], recipes) is None
+    assert works_anywhere(grid, [floor, floor], recipes)
+
+
+def test_floors_in_cycle() -> None:
+    """Who walks over while a wall is open stands on either side when it is closed; others stay on their side."""
+    grids = [grid.splitlines() for grid in ("XXXXX\nX   X\nXXXXX", "XXXXX\nX X X\nXXXXX")]
+    starts = [[(1, 1)], [(1, 1)]]
+    assert floors_in_cycle(grids, starts) == [[{(1, 1), (3, 1)}], [{(1, 1), (3, 1)}]]
+    assert floors_in_cycle(grids[1:] * 2, starts) == [[{(1, 1)}], [{(1, 1)}]]
+
+
+def test_check_proves_built_in_kitchens_that_change() -> None:
+    done = run("check", *CHANGING.values())
+    assert done.exit_code == 0, done.output
+    assert done.stdout.count(" soup can be served from wherever") == 2 * len(CHANGING)
+    assert "could not prove" not in done.stdout

@@ -39,6 +39,7 @@ from .spec import SOUPS, Layout, check_shaping
 from .state import Tables
 
 Array = np.ndarray
+WALKABLE = (Terrain.FLOOR, Terrain.GATE)
 
 
 def number_objects(layouts: Sequence[Layout], grids: Array) -> Array:
@@ -108,7 +109,7 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig) -> Comp
     neighbours = np.stack([find_neighbours(numbers, int(floor.max()) + 1) for numbers in floor])
     times = np.stack([_times(layout) for layout in layouts])
     frames = np.stack([_frame(layout, config) for layout in layouts])
-    _check_changes(config, names, terrain, times, frames)
+    _check_changes(config, names, n_players, terrain, times, frames)
     symbols = set().union(*(row for layout in layouts for row in layout.grid))
     highest = {"cook_time": int(times.max()), "gate_limit": int(frames[:, LayoutSize.GATE_LIMIT].max())}
     seen, space = compile_view(config, symbols, terrain, floor, neighbours, n_players, **highest)
@@ -168,8 +169,10 @@ def _refuse_small_orders(layout: Layout) -> None:
         )
 
 
-def _check_changes(config: OvercookedConfig, names: Sequence[str], terrain: Array, times: Array, frames: Array) -> None:
-    """Refuse changes that would leave players in a wall, or things in a state that no kitchen has."""
+def _check_changes(
+    config: OvercookedConfig, names: Sequence[str], n_players: int, terrain: Array, times: Array, frames: Array
+) -> None:
+    """Refuse changes that could never come, as players have nowhere to go, or leave things in an impossible state."""
     if config.changes is None:
         if config.notice:
             raise ValueError(f"notice={config.notice} is for kitchens that change; set changes, too")
@@ -181,18 +184,32 @@ def _check_changes(config: OvercookedConfig, names: Sequence[str], terrain: Arra
     least, _ = _change_steps(config)
     if "after" not in config.changes and config.notice >= least:  # type: ignore[operator]
         raise ValueError(f"notice must be below the {least} steps between two changes, not {config.notice}")
-    kinds = {"floor": Terrain.FLOOR, "gates": Terrain.GATE, "walls (W)": Terrain.WALL}
     for name, grid, time, frame in zip(names[1:], terrain[1:], times[1:], frames[1:], strict=True):
         pair = f"layout {name} cannot follow {names[0]} in a kitchen that changes"
-        for what, kind in kinds.items():
-            cells = np.argwhere((grid == kind) != (terrain[0] == kind))
-            if len(cells):
-                y, x = cells[0].tolist()
-                raise ValueError(f"{pair}: {what} must be the same cells, but differ at ({x}, {y}); move stations only")
+        moved = np.argwhere((grid == Terrain.GATE) != (terrain[0] == Terrain.GATE))
+        if len(moved):
+            y, x = moved[0].tolist()
+            raise ValueError(f"{pair}: gates must be the same cells, but differ at ({x}, {y})")
         if (time != times[0]).any():
             raise ValueError(f"{pair}: their soups must have the same cook_time")
         if frame[LayoutSize.GATE_LIMIT] != frames[0, LayoutSize.GATE_LIMIT]:
             raise ValueError(f"{pair}: their gates must have the same gate_limit; the option gate_limit sets one")
+    for k, grid in enumerate(terrain):
+        _check_room(names[k], names[(k + 1) % len(names)], grid, terrain[(k + 1) % len(names)], n_players)
+
+
+def _check_room(name: str, following: str, before: Array, after: Array, n_players: int) -> None:
+    """Refuse a change for which players on some part of the floor could never make room."""
+    regions = number_regions(before, WALKABLE)
+    for region in range(regions.max() + 1):
+        cells = np.argwhere(regions == region)
+        remaining = int((before[regions == region] == after[regions == region]).sum())
+        if remaining < min(n_players, len(cells)):
+            y, x = cells[0].tolist()
+            raise ValueError(
+                f"layout {following} cannot follow {name} in a kitchen that changes: of the floor around ({x}, {y}) it "
+                f"keeps {remaining} cells, too few for {min(n_players, len(cells))} players"
+            )
 
 
 def _change_steps(config: OvercookedConfig) -> tuple[int, int]:
@@ -260,7 +277,7 @@ def _places(cells: Sequence[Sequence[tuple[int, int]]]) -> np.ndarray:
 def number_floor(terrain: np.ndarray) -> np.ndarray:
     """Return the numbers of floor and gate cells, row by row, NOTHING elsewhere; int32 of the shape of ``terrain``."""
     floor = np.full(terrain.shape, NOTHING, np.int32)
-    walkable = (terrain == Terrain.FLOOR) | (terrain == Terrain.GATE)
+    walkable = np.isin(terrain, WALKABLE)
     floor[walkable] = np.arange(walkable.sum())
     return floor
 

@@ -132,7 +132,7 @@ class Change(IntEnum):
 
     FIRST = 0  # index of the layout in which the episode started
     SINCE = 1  # steps since the last change, or since the start
-    LEFT = 2  # steps to an announced change, 0 where none is announced
+    LEFT = 2  # steps to a change that is announced, 1 while one waits for players to leave cells, 0 otherwise
 
 
 class Shaping(IntEnum):

@@ -18,7 +18,7 @@ from collab_overcooked.kernels.grid import OFFSETS
 
 from .compile import number_regions
 from .constants import INGREDIENTS, MAX_INGREDIENTS, MAX_PLAYERS
-from .solvability import Cell, Proof, prove, works_anywhere
+from .solvability import Cell, Proof, flood, prove, works_anywhere
 from .spec import SOUPS, Layout, Soup, load_kitchen
 
 MAX_SIDE = 40  # cells in a row or column
@@ -192,7 +192,8 @@ def _furnish(rng: np.random.Generator, plan: _Plan, anywhere: bool) -> str | Non
     rows = ["".join(row) for row in grid]
     for soup in _recipes("".join(rows)):
         recipes = [names_of(soup)]
-        if prove(rows, plan.starts, recipes) is None or (anywhere and not works_anywhere(rows, plan.starts, recipes)):
+        floors = [flood(rows, start, set()) for start in plan.starts]
+        if prove(rows, plan.starts, recipes) is None or (anywhere and not works_anywhere(rows, floors, recipes)):
             return None
     for seat, (x, y) in enumerate(plan.starts, start=1):
         grid[y, x] = str(seat)

@@ -109,7 +109,7 @@ def compile_view(
         nearest = np.stack([_nearest(*maps) for maps in zip(terrain, distances, strict=True)])
         low, high = feature_bounds(terrain.shape[1], terrain.shape[2], n_players, cook_time, config.notice)
         if config.notice:
-            view[View.CHANGES] = len(high) - 1
+            view[View.CHANGES] = len(high) - 1 - 2 * len(NearestObject)
         space: gymnasium.spaces.Box[Any] = gymnasium.spaces.Box(low, high, dtype=np.int8)
         template = np.zeros((len(terrain), 0), np.uint8)
         return {"views": view, "object_cells": object_cells, "template": template, "nearest": nearest}, space

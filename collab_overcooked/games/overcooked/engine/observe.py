@@ -71,7 +71,20 @@ def encode_features(tables, env, observations):
         out[2 * n_players - 2] = clip_i8(x)
         out[2 * n_players - 1] = clip_i8(y)
         if tables.views[View.CHANGES] != NOTHING:
-            out[2 * n_players] = clip_i8(env.changes[Change.LEFT])
+            encode_change(tables, env, i, out[2 * n_players :])
+
+
+@kernel
+def encode_change(tables, env, i, out):
+    """An announced change is the steps to it, and the ways to the nearest objects as they will be. Mutates: out."""
+    following = next_layout(env.clock[Clock.LAYOUT], tables.terrain)
+    x, y, width = env.players[i, Player.X], env.players[i, Player.Y], env.cells.shape[1]
+    pose = 4 * tables.floor[following, y, x] + env.players[i, Player.FACING]
+    out[:] = 0
+    out[0] = clip_i8(env.changes[Change.LEFT])
+    if env.changes[Change.LEFT] > 0 and pose >= 0:
+        for column in range(tables.nearest.shape[2]):
+            encode_way(tables.nearest[following, pose, column], x, y, width, out, 1 + 2 * column)
 
 
 @kernel
@@ -142,15 +155,17 @@ def feature_bounds(
     height: int, width: int, n_players: int, cook_time: int, notice: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the lowest and highest value of each number of one player's observation, int8 (L,)."""
-    countdown = [notice] if notice else []
     way, most = [width - 1, height - 1], MAX_INGREDIENTS
+    ways_after = len(NearestObject) if notice else 0
+    change = [notice] * (notice > 0) + way * ways_after
     pot = [1] * 5 + [most, most, cook_time] + way
     block = [1] * 8 + way * len(SOURCES) + [most, most] + way * 2 + pot * 2 + [1] * 4
-    high = np.clip(block * n_players + way * n_players + countdown, 1, 127)
+    high = np.clip(block * n_players + way * n_players + change, 1, 127)
     to, at = [True, True], [False, False]
     flags = [False] * 8
     signed = flags + to * len(SOURCES) + at + to * 2 + ([False] * 8 + to) * 2 + [False] * 4
-    low = np.where(signed * n_players + to * (n_players - 1) + at + [False] * len(countdown), -high, 0)
+    signed_change = [False] * (notice > 0) + to * ways_after
+    low = np.where(signed * n_players + to * (n_players - 1) + at + signed_change, -high, 0)
     return low.astype(np.int8), high.astype(np.int8)
 
 

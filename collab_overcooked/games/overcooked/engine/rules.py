@@ -410,24 +410,38 @@ def is_change_due(changes, params, delivered, rng):
     A time is drawn step by step, so that no state tells it in advance. Mutates: changes, rng.
     """
     changes[Change.SINCE] += 1
-    if changes[Change.LEFT] > 0:
-        changes[Change.LEFT] -= 1
-        return changes[Change.LEFT] == 0
-    begins = params[Param.CHANGES] == ChangeTime.DELIVERY and delivered
-    if params[Param.CHANGES] == ChangeTime.TIMED:
-        at = changes[Change.SINCE] + params[Param.NOTICE]
-        choices = params[Param.CHANGE_HIGH] - at + 1
-        if at >= params[Param.CHANGE_LOW]:
-            begins = choices <= 1 or draw_below(rng, choices) == 0
-    if begins:
-        changes[Change.LEFT] = params[Param.NOTICE]
-    return begins and params[Param.NOTICE] == 0
+    if params[Param.CHANGES] == ChangeTime.NEVER and params[Param.NOTICE] == 0:
+        return False  # of a search, which does not know of a secret change that waits
+    if changes[Change.LEFT] == 0:
+        begins = params[Param.CHANGES] == ChangeTime.DELIVERY and delivered
+        if params[Param.CHANGES] == ChangeTime.TIMED:
+            at = changes[Change.SINCE] + params[Param.NOTICE]
+            choices = params[Param.CHANGE_HIGH] - at + 1
+            if at >= params[Param.CHANGE_LOW]:
+                begins = choices <= 1 or draw_below(rng, choices) == 0
+        if not begins:
+            return False
+        changes[Change.LEFT] = params[Param.NOTICE] + 1
+    changes[Change.LEFT] -= 1
+    return changes[Change.LEFT] == 0
 
 
 @kernel
 def next_layout(k, terrain):
     """Layouts follow each other in the order of the pool, and the first one follows the last."""
     return (k + 1) % terrain.shape[0]
+
+
+@kernel
+def is_change_blocked(terrain, env):
+    """A change waits while a player stands on a cell that changes."""
+    k, players = env.clock[Clock.LAYOUT], env.players
+    following = next_layout(k, terrain)
+    for i in range(players.shape[0]):
+        x, y = players[i, Player.X], players[i, Player.Y]
+        if terrain[k, y, x] != terrain[following, y, x]:
+            return True
+    return False
 
 
 @kernel

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, combinations, product
+from itertools import combinations, product
 
 from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.paths import shortest_paths
@@ -19,6 +19,7 @@ Cell = tuple[int, int]  # x, y
 FLOOR = " G"
 COUNTER, POT, SERVING = "X", "P", "S"
 DISPENSERS = {"onion": "O", "tomato": "T", "dish": "D"}
+PLACEMENTS = 400  # of players that are tried to find one with a proof
 STATIONS = {sign: f"{name} dispenser" for name, sign in DISPENSERS.items()} | {POT: "pot", SERVING: "serving station"}
 
 
@@ -63,21 +64,60 @@ def prove(grid: Sequence[str], starts: Sequence[Cell], recipes: Sequence[tuple[s
     return None
 
 
-def works_anywhere(grid: Sequence[str], starts: Sequence[Cell], recipes: Sequence[tuple[str, ...]]) -> bool:
-    """Return whether there is a proof wherever players stand on the floor of their starts, as they may at a change.
+def works_anywhere(grid: Sequence[str], floors: Sequence[frozenset[Cell]], recipes: Sequence[tuple[str, ...]]) -> bool:
+    """Return whether players can get to cells from which there is a proof, wherever they stand.
 
-    Players on the same floor are alike, so that each set of their cells is tried once.
+    Args:
+        grid: Rows of terrain.
+        floors: Cells on which each player may stand, by seat.
+        recipes: Ingredients of each soup that is worth something.
     """
-    seats_by_floor: dict[frozenset[Cell], list[int]] = {}
-    for seat, start in enumerate(starts):
-        seats_by_floor.setdefault(flood(grid, start, set()), []).append(seat)
-    choices = [combinations(sorted(floor), len(seats)) for floor, seats in seats_by_floor.items()]
-    order = [seat for seats in seats_by_floor.values() for seat in seats]
-    for chosen in product(*choices):
-        cells = dict(zip(order, chain.from_iterable(chosen), strict=True))
-        if prove(grid, [cells[seat] for seat in range(len(starts))], recipes) is None:
+    proved: set[tuple[Cell, ...]] = set()
+    for cells in product(*map(sorted, floors)):
+        if len(set(cells)) < len(cells) or cells in proved:
+            continue
+        tried = _walk_to_proof(grid, cells, recipes, proved)
+        if not tried:
             return False
+        proved |= tried
     return True
+
+
+def _walk_to_proof(
+    grid: Sequence[str], cells: tuple[Cell, ...], recipes: Sequence[tuple[str, ...]], proved: set[tuple[Cell, ...]]
+) -> set[tuple[Cell, ...]]:
+    """Return the placements tried until one was proved, all of which lead to it; none if no proof was found."""
+    queue, tried = [cells], {cells}
+    for placement in queue:
+        if placement in proved or prove(grid, placement, recipes) is not None:
+            return tried
+        if len(queue) < PLACEMENTS:
+            for seat, cell in enumerate(placement):
+                for near in neighbours(cell):
+                    moved = (*placement[:seat], near, *placement[seat + 1 :])
+                    if _at(grid, near) in FLOOR and near not in placement and moved not in tried:
+                        tried.add(moved)
+                        queue.append(moved)
+    return set()
+
+
+def floors_in_cycle(grids: Sequence[Sequence[str]], starts: Sequence[Sequence[Cell]]) -> list[list[frozenset[Cell]]]:
+    """Return where players may stand when a layout of a kitchen that changes begins, by layout and seat.
+
+    An episode starts in any layout of the cycle; a change leaves players on floor that the next layout has, too.
+    """
+    floors = [[frozenset({start}) for start in cells] for cells in starts]
+    grown = True
+    while grown:
+        grown = False
+        for k, grid in enumerate(grids):
+            following = (k + 1) % len(grids)
+            for seat, cells in enumerate(floors[k]):
+                reached = frozenset().union(*(flood(grid, cell, set()) for cell in cells))
+                kept = {cell for cell in reached if _at(grids[following], cell) in FLOOR}
+                grown = grown or not kept <= floors[following][seat]
+                floors[following][seat] |= kept
+    return floors
 
 
 def flood(grid: Sequence[str], start: Cell, taken: set[Cell], floor: str = FLOOR) -> frozenset[Cell]:

@@ -18,6 +18,7 @@ from .rules import (
     choose_primitives,
     cook,
     interact_in_turn,
+    is_change_blocked,
     is_change_due,
     is_occupied,
     move_players,
@@ -99,7 +100,10 @@ def step_env(tables, env, actions, out):
             clock[Clock.SCORE] += int(out.sparse[i])
             delivered = True
     if env.changes.shape[0] > 0 and is_change_due(env.changes, params, delivered, env.rng):
-        change_kitchen(tables.terrain, env)
+        if is_change_blocked(tables.terrain, env):
+            env.changes[Change.LEFT] = 1
+        else:
+            change_kitchen(tables.terrain, env)
     return end_step(env, out, params[Param.SHAPED])
 
 

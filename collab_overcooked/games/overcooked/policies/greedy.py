@@ -79,7 +79,7 @@ class GreedyPolicy(PolicyBase):
         self._teammates = TeammateModel(seat, info.team, self._team, seed)
         self._has_directives = info.game.levels[seat] == MEDIUM  # type: ignore[attr-defined]
         self._traffic, self._halt = Traffic(), Halt()
-        self._is_new = True
+        self._layout = NOTHING
         self._actions = np.zeros(info.game.n_agents, np.int32)
 
     def act(self, seen: AgentView) -> int:
@@ -88,10 +88,14 @@ class GreedyPolicy(PolicyBase):
         state, team = self._simulator.state, self._team
         env, kitchen = row_at(state, 0), self._assigner.kitchen(state)
         distances, jobs, moves = self._assigner.distances, self._assigner.jobs, self._assigner.moves
+        layout = int(state.clock[0, Clock.LAYOUT])
+        if layout != self._layout:  # the first one, or one that numbers stations anew
+            self._layout = layout
+            self._teammates.forget_stations()
+            team.barred[:] = 0
+            if len(team.trust) == 2 and (team.trust == SAME_POLICY).all() and len(moves.pairs):
+                find_barred(kitchen, env.players, distances, moves, team.barred)
         self._teammates.watch(env.players, kitchen.stations)
-        if self._is_new and len(team.trust) == 2 and (team.trust == SAME_POLICY).all() and len(moves.pairs):
-            find_barred(kitchen, env.players, distances, moves, team.barred)
-        self._is_new = False
         team.turn[0], team.relief[0] = self._traffic.turn, self._halt.watch(state)
         assign(kitchen, self._teammates.relied_on(env), team, distances, jobs, moves, self._actions)
         self._traffic.watch(jobs.goals, moves.order, env.players, kitchen.stations, self._actions)

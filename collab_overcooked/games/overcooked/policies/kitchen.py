@@ -14,7 +14,7 @@ from collab_overcooked.kernels.arrays import array_of
 from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.jit import kernel
 
-from ..engine.compile import number_regions
+from ..engine.compile import WALKABLE, number_regions
 from ..engine.constants import HAND_END, NOTHING, Action, Item, LayoutSize, Param, Player, Terrain, Thing
 from ..engine.rules import can_interact
 
@@ -94,7 +94,7 @@ def make_kitchens(tables: Any) -> Kitchen:
     for k, (rows, sides) in enumerate(layouts):
         stations[k, : len(rows)], stands[k, : len(rows)] = rows, sides
         floor = tables.floor[k] != NOTHING
-        regions[k, : floor.sum()] = number_regions(tables.terrain[k], (Terrain.FLOOR, Terrain.GATE))[floor]
+        regions[k, : floor.sum()] = number_regions(tables.terrain[k], WALKABLE)[floor]
         for s, (terrain, x, y) in enumerate(rows):
             if terrain == Terrain.GATE:
                 gates[k, tables.floor[k, y, x]] = s

@@ -312,9 +312,11 @@ class Search:
         """Step towards the subtasks, and end completed ones."""
         state, goals = children.state, notes[0]
         actions, before = np.zeros(goals.shape[:2], np.int32), state.players.copy()
+        kitchens = state.clock[:, Clock.LAYOUT].copy()
         act_on_subtasks(self._kitchens, state, goals, self._team, self._distances, self._moves, actions)
         children.advance(actions)
         end_subtasks(self._kitchens, state, before, actions, goals)
+        goals[state.clock[:, Clock.LAYOUT] != kitchens, :, Goal.STATION] = NOTHING  # stations are numbered anew
         return actions, notes
 
     def goal(self, children: Fork) -> int | None:

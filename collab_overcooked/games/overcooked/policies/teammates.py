@@ -50,6 +50,11 @@ class TeammateModel:
         self._patience = MIN_PATIENCE
         self._aside = 0  # steps to go
 
+    def forget_stations(self) -> None:
+        """Drop what is known of single stations, as a kitchen that has changed numbers them anew."""
+        self._laid.clear()
+        self._team.claimed[:] = 0
+
     def watch(self, players: Array, stations: Array) -> None:
         """Update the model from the last actions of all players."""
         if self._before is not None and len(self._others):

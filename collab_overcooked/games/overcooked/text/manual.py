@@ -227,8 +227,11 @@ class OvercookedManual(OvercookedText):
             "after": f"{steps} after a delivery",
         }
         (when,) = (text for key, text in times.items() if key in changes)
+        moves = "stations move to other cells"
+        if self.moves_floor:
+            moves = "stations or walls move to other cells, as soon as no player stands on a cell that changes"
         return [
-            f"{when} the kitchen changes: stations move to other cells. What is on a cell that changes is lost; "
+            f"{when} the kitchen changes: {moves}. What is on a cell that changes is lost; "
             f"everything else stays. The state tells you {steps} ahead which cells change. Objects are then numbered "
             "again, so the same name may mean another object."
         ]

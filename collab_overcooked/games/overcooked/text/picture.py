@@ -194,7 +194,8 @@ def picture(
     cells, left = _cells(layout, scene, objects), scene.get("changes", {}).get("left", 0)
     for cell, kind in coming if left else ():
         soon = f"soon {kind.name.lower()}"  # with the object's name where both fit
-        cells[cell] = replace(cells[cell], labels=(f"{objects[cell]} {soon}", soon, *cells[cell].labels))
+        both = (f"{objects[cell]} {soon}",) if cell in objects else ()
+        cells[cell] = replace(cells[cell], labels=(*both, soon, *cells[cell].labels))
     board = Board((layout.width, layout.height), tuple(cells.items()), tuple(standing))
     lines = order_lines(layout)
     first, rest = lines[:SHOWN_ORDERS], lines[SHOWN_ORDERS:]

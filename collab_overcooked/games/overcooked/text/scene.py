@@ -190,10 +190,10 @@ class OvercookedScenes(CompiledGame):
         parts = {
             "first": codec.column("changes", Change.FIRST, codec.names_of(self.compiled.names, "layout")),
             "since": codec.column("changes", Change.SINCE, codec.COUNT),
+            "left": codec.span("changes", Change.LEFT, 0, max(notice, 1)),
         }
-        if notice:
-            return codec.group(parts | {"left": codec.span("changes", Change.LEFT, 0, notice)})
-        return codec.group(parts)._replace(known_to=(), belief=codec.uniform)
+        changes = codec.group(parts)
+        return changes if notice else changes._replace(known_to=(), belief=codec.uniform)
 
     def _holding(self) -> Part:
         times, hand = self.compiled.tables.times, slice(Player.HAND, HAND_END)

@@ -78,6 +78,8 @@ TITLES = {
     Kind.COUNTER: "counters",
 }
 BECOMES = {  # cells that a change may bring
+    Terrain.FLOOR: "floor",
+    Terrain.WALL: "a wall",
     Terrain.COUNTER: "a counter",
     Terrain.ONIONS: "an onion dispenser",
     Terrain.TOMATOES: "a tomato dispenser",
@@ -309,6 +311,12 @@ class OvercookedText(OvercookedScenes):
         return [{tuple(places[slot]): name for name, slot in slots.items()} for places, slots in pools]
 
     @cached_property
+    def moves_floor(self) -> bool:
+        """Whether changes of the kitchen move floor, not only stations."""
+        is_floor = self.compiled.tables.floor != NOTHING
+        return bool((is_floor != is_floor[0]).any())
+
+    @cached_property
     def _within_reach(self) -> dict[tuple[int, tuple[int, int], str], tuple[str, ...]]:
         return {}  # what ``within_reach`` returned, by its arguments
 
@@ -478,13 +486,23 @@ class OvercookedText(OvercookedScenes):
 
     def _change_lines(self, state: Any, i: int) -> list[str]:
         """Return the announcement of a change, if there is one."""
-        left = int(state.changes[i, Change.LEFT]) if state.changes.shape[1] else 0
+        left = self.steps_to_change(state, i)
         if not left:
             return []
         k = int(state.clock[i, Clock.LAYOUT])
-        names = self.object_names[k]
-        cells = [f"{names[cell]} ({cell[0]}, {cell[1]}) becomes {BECOMES[kind]}" for cell, kind in self.coming(k)]
-        return [f"In {left} step{'s' * (left > 1)} the kitchen changes: {', '.join(cells) or 'no cell'}."]
+        names, coming = self.object_names[k], self.coming(k)
+        places = {cell: f"{names.get(cell, '')} ({cell[0]}, {cell[1]})".lstrip() for cell, _ in coming}
+        cells = [f"{places[cell]} becomes {BECOMES[kind]}" for cell, kind in coming]
+        standing = {(x, y) for x, y in state.players[i, :, [Player.X, Player.Y]].T.tolist()}
+        blocked = sorted(standing & places.keys())
+        when = f"In {left} step{'s' * (left > 1)}"
+        if blocked:
+            when += f", once no player stands at {' or '.join(map(str, blocked))},"
+        return [f"{when} the kitchen changes: {', '.join(cells) or 'no cell'}."]
+
+    def steps_to_change(self, state: Any, i: int) -> int:
+        """Return the steps to a change that is announced, 0 where none is."""
+        return int(state.changes[i, Change.LEFT]) if self.compiled.config.notice else 0
 
     def coming(self, k: int) -> list[tuple[tuple[int, int], Terrain]]:
         """Return the cells (x, y) of the next layout change with their new kinds, row by row."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import fields
 from functools import cache
@@ -23,6 +24,7 @@ from collab_overcooked.metrics.registry import measure as measure_record
 from collab_overcooked.policies.policy_file import STAND_INS, policy_path, read_policy
 
 from .writing import (
+    RESULTS,
     code,
     drawn,
     measured,
@@ -201,8 +203,31 @@ def overcooked_changes() -> str:
         rows.append(
             (row["kitchen"], signal, code(row["team"]), *phases, f"{sum(row['phases']):.0f}", f"{row['recovery']:.0f}")
         )
+    rows += [_learned_row(*key, lines) for key, lines in _learned_in_changes().items()]
+    rows.sort(key=lambda row: (row[0], row[1] != "secret"))
     heads = ("kitchen", "notice", "team", *(f"phase {k}" for k in range(1, 5)), "score", "`recovery`")
     return table(heads, rows, right=range(3, len(heads)))
+
+
+def _learned_in_changes() -> dict[tuple[str, int, str], list[dict[str, Any]]]:
+    """Return the lines of ``benchmarks/changing_results.py`` by kitchen, notice and network."""
+    lines: dict[tuple[str, int, str], list[dict[str, Any]]] = {}
+    path = RESULTS / "overcooked_changes.jsonl"
+    for row in path.read_text().splitlines() if path.exists() else ():
+        line = json.loads(row)
+        lines.setdefault((line["kitchen"], line["notice"], line["network"]), []).append(line)
+    return lines
+
+
+def _learned_row(kitchen: str, notice: int, network: str, lines: list[dict[str, Any]]) -> tuple[str, ...]:
+    """Return the row of a network: means over its seeds, and the range of their scores."""
+    phases = [fmean(scores) for scores in zip(*(line["phases"] for line in lines), strict=True)]
+    scores = [sum(line["phases"]) for line in lines]
+    recovered = [line["recovery"] for line in lines if line["recovery"] is not None]
+    total = f"{fmean(scores):.0f} ({min(scores):.0f}–{max(scores):.0f})"
+    signal = f"{notice} steps" if notice else "secret"
+    recovery = f"{fmean(recovered):.0f}" if recovered else "none"
+    return (kitchen, signal, network, *(f"{score:.0f}" for score in phases), total, recovery)
 
 
 def _measure_proxies() -> dict[str, dict[str, list[float]]]:

@@ -22,6 +22,7 @@ SCRIPTS: dict[str, list[str]] = {  # with arguments that end them soon; OUT and 
     "benchmarks/batched_play.py": ["--pool", "2", "--episodes", "2", "--steps", "20"],
     ".ci/release.py": ["--here", "--only", "core", "stats", "llm", "--out", "FOLDER"],
     ".ci/smoke.py": ["2"],
+    "benchmarks/changing_results.py": "--kitchen split --notice 5 --seeds 1 --steps 12800 --out FOLDER".split(),
     "benchmarks/floors.py": ["FOLDER", "--games", "rush", "--out", "OUT"],
     "benchmarks/gpu.py": "--out OUT --device cpu --steps 25600".split(),
     "benchmarks/gradient_results.py": "--task features --seeds 1 --steps 6400 --out FOLDER".split(),
@@ -111,6 +112,7 @@ def test_every_script_is_run_by_a_test_or_a_target():
 LASTING = {  # which take long whatever their budget; other tests train and install by the same commands
     ".ci/release.py",
     ".ci/smoke.py",
+    "benchmarks/changing_results.py",
     "benchmarks/floors.py",
     "benchmarks/gpu.py",
     "benchmarks/gradient_results.py",

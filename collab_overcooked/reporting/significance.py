@@ -42,9 +42,9 @@ TUKEY_NOTE = (
 FACTORIAL_NOTE = (
     "Main effects and interactions of the study's factors. Factors between participants: F tests with effects coded to "
     "sum to zero (type III); factors within: analysis of variance for repeated measures, p corrected as Greenhouse and "
-    "Geisser do where a factor has more than two levels. η²: partial, 95 % interval of the noncentral F distribution. Units are "
-    "groups for measures of games and participants for answers; incomplete ones are left out. Effects without F: the "
-    "values do not vary."
+    "Geisser do where a factor has more than two levels. η²: partial, 95 % interval of the noncentral F distribution. "
+    "Units are groups for measures of games and participants for answers; incomplete ones are left out. Effects "
+    "without F: the values do not vary."
 )
 MANY_NOTE = "Nothing is corrected for the number of measures."
 

@@ -20,7 +20,7 @@ from collab_overcooked.play.session import ABANDONED, Session
 from collab_overcooked.runner.episode import derive_seed
 from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.teams import MakePolicy
-from collab_overcooked.study.design import Condition, StudyStep
+from collab_overcooked.study.design import YOKED, Condition, StudyStep
 from collab_overcooked.study.journal import CONDITIONS, Journal, Participant, take_requests
 from collab_overcooked.study.texts import fill
 
@@ -270,9 +270,8 @@ class StudyHost:
     def _next_row(self) -> int:
         period, number = self.study.period, len(self.journal.groups)
         counts = Counter({row: 0 for row in range(period)})
-        for row, members in zip(self.journal.rows, self.journal.groups, strict=True):
-            people = [self.journal.people.get(name) for name in members]
-            counts[row % period] += all(member is not None and member.end in ("", "done") for member in people)
+        for group, row in enumerate(self.journal.rows):
+            counts[row % period] += self.journal.counts(group)
         in_cell = Counter[tuple[str, ...]]()
         for row, count in counts.items():
             in_cell[self.study.cells[row]] += count
@@ -320,7 +319,9 @@ class StudyHost:
         condition = self.study.conditions[step.condition]
         practice = self.study.blocks[step.block].practice and step.place == 0
         folder = self._folder(condition)
-        matches = self._matches_left(condition, group, folder, {participant.id for participant in people})
+        yoke = self.journal.yokes[group] if self.study.blocks[step.block].match == YOKED else None
+        number = group if yoke is None else yoke
+        matches = self._matches_left(condition, number, folder, {participant.id for participant in people})
         if not matches:  # the process ended between the records and the journal entry
             self._pass(people)
             return
@@ -359,13 +360,13 @@ class StudyHost:
             self._folders[condition.name] = PlayFolder(path, condition.suite, facts)
         return self._folders[condition.name]
 
-    def _matches_left(self, condition: Condition, group: int, folder: PlayFolder, names: set[str]) -> list[Match]:
+    def _matches_left(self, condition: Condition, number: int, folder: PlayFolder, names: set[str]) -> list[Match]:
         played = sum(
             names == {player.id for player in record.people.values()}
             for record in tuple(folder.run.results.values())  # other sessions may append records meanwhile
         )
         left = []
-        for match in condition.draw(self.study.seed, group):
+        for match in condition.draw(self.study.seed, number):
             if played <= 0:
                 left.append(match)
             played -= len(match.keys)

@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
@@ -62,7 +63,7 @@ _SIZES = ("small", "medium", "large")  # of windows, see ``people.window_size``
 _WINDOW = {"window": schema.one_of(_SIZES), "focus_losses": integer(0, MAX_LOSSES)}
 _OPTIONAL: Mapping[str, Mapping[str, Parser]] = {
     "joined": {"orders": mapping_of(list_of(integer()))},
-    "grouped": {"row": integer()},  # it was the group's number before
+    "grouped": {"row": integer(), "yoke": integer()},  # the row was the group's number before
     "passed": _WINDOW,
     "answered": _WINDOW,
 }
@@ -107,6 +108,7 @@ class Participant:
     kept: Mapping[str, str] = field(default_factory=dict)  # Panel id and other stored address parameters, by name
     group: int | None = None  # Number of the group, None before there is one
     row: int = 0  # Row of the balanced orders; 0 before there is a group
+    yoke: int | None = None  # Number of the group among those of its conditions; None in studies without yokes
     step: int = 0  # Number of completed steps
     end: str = ""  # How participation ended, see ``design.ENDS``; empty until then
     opened: tuple[int, float] | None = None  # Last step that was shown, and when it first was; None before
@@ -128,6 +130,8 @@ class Journal(Locked):
         people: Participants by id.
         groups: Ids of the members of each group.
         rows: Row of the balanced orders of each group.
+        yokes: Number of each group among those that play its conditions, None in studies without yokes. Groups of
+            equal number play the same tasks.
         events: All entries in order.
         joined: Number of people who gave consent.
         declined: Number of people who declined.
@@ -141,6 +145,7 @@ class Journal(Locked):
         self.people: dict[str, Participant] = {}
         self.groups: list[tuple[str, ...]] = []
         self.rows: list[int] = []
+        self.yokes: list[int | None] = []
         self.events: list[dict[str, Any]] = []
         self.joined = self.declined = 0
         self.refused = Counter[str]()
@@ -202,9 +207,9 @@ class Journal(Locked):
     def _apply_group(self, event: Mapping[str, Any]) -> None:
         self.groups.append(tuple(event["members"]))
         self.rows.append(event.get("row", event["group"]))
-        for name in event["members"]:
-            if name in self.people:
-                self.people[name].group, self.people[name].row = event["group"], self.rows[-1]
+        self.yokes.append(event.get("yoke"))
+        for person in (self.people[name] for name in event["members"] if name in self.people):
+            person.group, person.row, person.yoke = event["group"], self.rows[-1], self.yokes[-1]
 
     def _apply_step(self, person: Participant, event: Mapping[str, Any]) -> None:
         if event["event"] == "opened":
@@ -259,8 +264,22 @@ class Journal(Locked):
             row: Row of the balanced orders; default: the number of the group.
         """
         number = len(self.groups)
-        self._write("grouped", group=number, members=list(members), row=number if row is None else row)
+        row = number if row is None else row
+        yoke = {"yoke": self._free_yoke(row)} if self.study.is_yoked else {}
+        self._write("grouped", group=number, members=list(members), row=row, **yoke)
         return number
+
+    def counts(self, group: int) -> bool:
+        """Return True for a group of which all members are under way or have completed the study."""
+        people = [self.people.get(name) for name in self.groups[group]]
+        return all(person is not None and person.end in ("", "done") for person in people)
+
+    def _free_yoke(self, row: int) -> int:
+        """Return the first number that no group has which plays the conditions of a row; who left has none."""
+        cells, period = self.study.cells, self.study.period
+        same = [group for group, other in enumerate(self.rows) if cells[other % period] == cells[row % period]]
+        taken = {self.yokes[group] for group in same if self.counts(group)}
+        return next(number for number in count() if number not in taken)
 
     @property
     def limit(self) -> int:

@@ -465,6 +465,7 @@ class Session:
             "menu": settings.menu,
             "fullscreen": settings.fullscreen,
             "language": settings.language,
+            "leaving_text": person.leaving_text,
             "single": [] if view is None else single_names(view),
             "supplies": [] if view is None else list(view.supplies),
             "moves": {} if view is None or seat is None or self._clock == TICKS else key_labels(game, view, seat),

@@ -241,6 +241,15 @@ class Study:
         """True if the study contains games."""
         return any(block.play for block in self.blocks)
 
+    def leaving_text(self, with_others: bool) -> str:
+        """Return the sentence that says what ends for a participant who leaves.
+
+        Args:
+            with_others: Whether the study also ends for others, because they still play together.
+        """
+        pay = self.texts["leave_code" if self.ends["left"].code else "leave_no_code"]
+        return fill(self.texts["leave_sure_all" if with_others else "leave_sure"], pay=pay)
+
     def labels_of(self, steps: Sequence[StudyStep]) -> dict[str, str]:
         """Return the labels of a participant's conditions in questionnaires; equal labels are numbered."""
         names = list(dict.fromkeys(step.condition for step in steps if step.kind == "play"))

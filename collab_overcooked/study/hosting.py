@@ -343,6 +343,7 @@ class StudyHost:
         )
         for person, participant in zip(session.people, people, strict=True):  # with a voice, the last person speaks
             person.id, person.next = participant.id, f"/study/{participant.token}"
+            person.leaving_text = self.journal.leaving_text(participant)
         try:
             self._games.add(session)
         except ValueError as error:  # too many games; the group waits until one is over

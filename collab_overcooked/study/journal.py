@@ -314,6 +314,12 @@ class Journal(Locked):
             return []
         return list(dict.fromkeys(step.condition for step in self.steps_of(person) if step.kind == "play"))
 
+    def leaving_text(self, person: Participant) -> str:
+        """Return the sentence that tells a participant what ends by leaving now."""
+        left = self.steps_of(person)[person.step :]
+        together = self.study.group > 1 and person.group is not None
+        return self.study.leaving_text(together and any(step.kind == "play" for step in left))
+
     def opened(self, person: Participant) -> None:
         """Start the time of a step; opening it again does not restart it."""
         if person.opened is None or person.opened[0] != person.step:

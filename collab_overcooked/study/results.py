@@ -272,7 +272,8 @@ class StudyResults:
             for record in records:
                 names = [name for name in metrics_of(record.env_id) if name not in ("success", "steps")]
                 values = measure(record, names)
-                facts: Row = {name: value for name, value in values.items() if isinstance(value, (int, float))}
+                numbers = {name: value for name, value in values.items() if isinstance(value, (int, float))}
+                facts: Row = {name: int(value) if isinstance(value, bool) else value for name, value in numbers.items()}
                 facts["outcome"] = registry.suite_of(record).outcome(record)
                 for agent, participant in record.people.items():
                     rows.append(self._episode_row(condition, record, agent, participant) | facts)

@@ -265,13 +265,14 @@ class StudyHost:
             return
         here = [person.id] if self.study.group == 1 else self._here(person)[: self.study.group]
         if len(here) == self.study.group:
-            self.journal.form_group(here, self._next_row())
+            row = self._next_row()
+            self.journal.form_group(here, row, self._free_yoke(row) if self.study.is_yoked else None)
 
     def _next_row(self) -> int:
         period, number = self.study.period, len(self.journal.groups)
         counts = Counter({row: 0 for row in range(period)})
         for group, row in enumerate(self.journal.rows):
-            counts[row % period] += self.journal.counts(group)
+            counts[row % period] += self._counts_in(group)
         in_cell = Counter[tuple[str, ...]]()
         for row, count in counts.items():
             in_cell[self.study.cells[row]] += count
@@ -280,6 +281,18 @@ class StudyHost:
         fewest = [row for row, share in shares.items() if share == min(shares.values())]
         draw = np.random.default_rng(derive_seed(self.study.seed, "row", number))  # permuted blocks, if nobody leaves
         return period * number + int(draw.choice(fewest))
+
+    def _counts_in(self, group: int) -> bool:
+        """Return True for a group of which all members have completed the study or are under way."""
+        people = [self.journal.people.get(name) for name in self.journal.groups[group]]
+        return all(p is not None and (p.end == "done" or (not p.end and not self.is_idle(p))) for p in people)
+
+    def _free_yoke(self, row: int) -> int:
+        """Return the first number that no group has which plays the conditions of a row; who left has none."""
+        cells, period = self.study.cells, self.study.period
+        groups = [group for group in range(len(self.journal.groups)) if self._counts_in(group)]
+        same = {self.journal.yokes[g] for g in groups if cells[self.journal.rows[g] % period] == cells[row % period]}
+        return min(set(range(len(groups) + 1)) - same)
 
     def _weight(self, row: int) -> float:
         """Return the quota of a row: with unequal quotas, its groups are as many more."""

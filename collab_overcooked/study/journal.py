@@ -10,7 +10,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import count
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
@@ -256,30 +255,18 @@ class Journal(Locked):
         """Count a person who cannot take part; ``how`` is one of ``design.REFUSALS``."""
         self._write("refused", how=how)
 
-    def form_group(self, members: Sequence[str], row: int | None = None) -> int:
+    def form_group(self, members: Sequence[str], row: int | None = None, yoke: int | None = None) -> int:
         """Form a group; returns its number.
 
         Args:
             members: Ids of its members.
             row: Row of the balanced orders; default: the number of the group.
+            yoke: Its number among the groups that play the same conditions; None in studies without yokes.
         """
         number = len(self.groups)
-        row = number if row is None else row
-        yoke = {"yoke": self._free_yoke(row)} if self.study.is_yoked else {}
-        self._write("grouped", group=number, members=list(members), row=row, **yoke)
+        facts = {} if yoke is None else {"yoke": yoke}
+        self._write("grouped", group=number, members=list(members), row=number if row is None else row, **facts)
         return number
-
-    def counts(self, group: int) -> bool:
-        """Return True for a group of which all members are under way or have completed the study."""
-        people = [self.people.get(name) for name in self.groups[group]]
-        return all(person is not None and person.end in ("", "done") for person in people)
-
-    def _free_yoke(self, row: int) -> int:
-        """Return the first number that no group has which plays the conditions of a row; who left has none."""
-        cells, period = self.study.cells, self.study.period
-        same = [group for group, other in enumerate(self.rows) if cells[other % period] == cells[row % period]]
-        taken = {self.yokes[group] for group in same if self.counts(group)}
-        return next(number for number in count() if number not in taken)
 
     @property
     def limit(self) -> int:

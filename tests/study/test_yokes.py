@@ -48,6 +48,24 @@ def test_a_participant_who_leaves_is_replaced_by_one_with_the_same_tasks(seed: i
     assert [(p.id, p.yoke, resumed.conditions_of(p)) for p in resumed.people.values()] == known
 
 
+def test_the_yoke_of_an_idle_participant_is_taken_by_another(tmp_path: Path) -> None:
+    """Who closes the page never ends; after a while the place and its tasks are given to somebody else."""
+    now = [0.0]
+    with Journal.open(tmp_path, read_study(yoked())) as journal:
+        host = StudyHost(journal, Host(), now=lambda: now[0])
+        first, second = (journal.join({"PID": name}) for name in "ab")
+        for person in (first, second):
+            host.note_activity(person)
+            host.match(person)
+        assert (first.yoke, second.yoke) == (0, 0) and journal.conditions_of(first) != journal.conditions_of(second)
+        now[0] = 3600.0
+        host.note_activity(second)
+        third = journal.join({"PID": "c"})
+        host.note_activity(third)
+        host.match(third)
+        assert (third.yoke, journal.conditions_of(third)) == (0, journal.conditions_of(first))
+
+
 def test_yoked_participants_play_the_same_tasks(tmp_path: Path) -> None:
     from collab_overcooked.study.rehearsal import rehearse
 

@@ -231,19 +231,20 @@ def tukey_comparisons(groups: Mapping[str, Values]) -> list[TukeyComparison]:
     if len(samples) < 2 or df < 1:
         return []
     names, values = list(samples), list(samples.values())
-    test = None
-    if any(_deviation(sample) > 0.0 for sample in values if len(sample) > 1):
-        test = scipy_stats().tukey_hsd(*values)
+    error = sum((len(sample) - 1) * _deviation(sample) ** 2 for sample in values if len(sample) > 1) / df
+    distribution, k = scipy_stats().studentized_range, len(samples)  # tukey_hsd refuses groups of one value
+    margin = float(distribution.ppf(0.95, k, df)) if error > 0.0 else 0.0
     comparisons = []
     for i, j in combinations(range(len(names)), 2):
         one, other = values[i], values[j]
         mean = float(one.mean() - other.mean())
-        if test is None:
+        if error == 0.0:
             comparisons.append(TukeyComparison(names[i], names[j], Estimate(mean), None, None))
             continue
-        interval = test.confidence_interval(0.95)
-        difference = Estimate(mean, float(interval.low[i, j]), float(interval.high[i, j]))
+        scale = math.sqrt(error / 2 * (1 / len(one) + 1 / len(other)))
+        difference = Estimate(mean, mean - margin * scale, mean + margin * scale)
+        p = float(distribution.sf(abs(mean) / scale, k, df))
         enough = len(one) > 1 < len(other) and _pooled(one, other) > 0.0
         g = mean / _pooled(one, other) * _small_sample(len(one) + len(other) - 2) if enough else None
-        comparisons.append(TukeyComparison(names[i], names[j], difference, float(test.pvalue[i, j]), g))
+        comparisons.append(TukeyComparison(names[i], names[j], difference, p, g))
     return comparisons

@@ -1,4 +1,4 @@
-"""The commands ``study run``, ``rehearse``, ``export``, ``power``, ``forget`` and ``raise``."""
+"""The commands ``study run``, ``rehearse``, ``export``, ``payments``, ``power``, ``forget`` and ``raise``."""
 
 from __future__ import annotations
 
@@ -167,6 +167,22 @@ def export_study(
 
     options = ExportOptions(form=form, anonymous=anonymous, cut_text=cut_text, panel_ids=panel_ids, aborted=aborted)
     say(f"written: {', '.join(str(out / name) for name in export(folder, out, options))}")
+
+
+@study_app.command(name="payments")
+def list_payments(
+    folder: FolderArg, /, *, out: Annotated[Path, Parameter(help="Output folder, for example payments.")]
+) -> None:
+    """Write the lists of approvals and bonuses that Prolific takes, for all who completed a study; nothing is sent."""
+    from collab_overcooked.study.payments import payments
+    from collab_overcooked.study.results import StudyResults
+
+    paid = payments(StudyResults.read(folder))
+    for name in paid.left_out:
+        say(f"left out: {name}, whose panel id is none")
+    total = sum(paid.bonuses.values())
+    say(f"approve: {len(paid.bonuses)} participants; bonus: {total:.2f} in all")
+    say(f"written: {', '.join(map(str, paid.write(out)))}")
 
 
 @study_app.command(name="power")

@@ -1,6 +1,6 @@
 """Tests of factors and their interactions, within and between units, and their power by simulation.
 
-Requires the extra ``stats``: all fits and tests are those of statsmodels.
+Requires the extra ``stats``.
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from collab_overcooked.metrics.hypothesis_tests import f_effect
+from collab_overcooked.metrics.hypothesis_tests import f_effect, scipy_stats
 from collab_overcooked.metrics.intervals import Estimate
 
 Cell = tuple[str, ...]
 """Level of each factor, in the order of the factors."""
 Term = tuple[str, ...]
 """Factors of a main effect or of an interaction."""
-MISSING = "factorial tests need the extra stats: pip install 'collab-overcooked[stats]'"
 MAX_UNITS = 2000  # per cell
 
 
@@ -33,7 +32,7 @@ class TermTest:
     f: float  # Statistic
     df: float  # Degrees of freedom of the term
     error_df: float  # Degrees of freedom of the error
-    p: float
+    p: float  # With the Greenhouse-Geisser correction where a factor within units has several contrasts
     effect: Estimate | None = None  # Partial η² with the 95 % interval of the noncentral F distribution
 
 
@@ -101,24 +100,21 @@ class FactorialDesign:
     def test(self, term: Term, tables: Mapping[Cell, NDArray[np.float64]]) -> TermTest | None:
         """Return the test of one term.
 
-        Contrasts within units become scores of units, whose linear model of the factors between units has the test.
-        A contrast with more than one degree of freedom is tested by the analysis of variance for repeated measures,
-        if no factor varies between units.
+        Orthonormal contrasts within units become scores of units, each with a linear model of the factors between
+        units. Sums of squares and degrees of freedom are added over the contrasts, as in the analysis of variance for
+        repeated measures; p is corrected for a lack of sphericity (Greenhouse and Geisser 1959).
 
         Args:
             term: Its factors.
             tables: Values as in ``tables``.
 
         Returns:
-            The test; None if the values do not vary, or if there is none of this form.
+            The test; None if the values do not vary.
         """
-        inside = [name for name in self.within if name in term]
-        if any(len(self.factors[name]) > 2 for name in inside):
-            return None if self.between else self._repeated(term, next(iter(tables.values())))
-        weights = (self._weights(name, name in term) for name in self.within)
-        contrast: NDArray[Any] = reduce(lambda whole, part: np.kron(whole, part), weights, np.ones(1))
-        scores = np.concatenate([tables[cell] @ contrast for cell in self.cells])
-        if np.ptp(scores) == 0:
+        weights = (_contrasts(len(self.factors[name]), name in term) for name in self.within)
+        contrasts: NDArray[Any] = reduce(np.kron, weights, np.ones((1, 1)))
+        scores = np.concatenate([tables[cell] @ contrasts for cell in self.cells])
+        if np.ptp(scores, axis=0).max() == 0:
             return None
         outside = [name for name in self.between if name in term]
         counts = [len(tables[cell]) for cell in self.cells]
@@ -129,12 +125,18 @@ class FactorialDesign:
                 columns.append(block)
                 blocks += [list(chosen) == outside] * block.shape[1]
         design = np.repeat(np.concatenate(columns, axis=1), counts, axis=0)
-        result = _linear_models().OLS(scores, design).fit().f_test(np.eye(design.shape[1])[blocks])
-        return _term_test(term, float(result.fvalue), result.df_num, result.df_denom, float(result.pvalue))
-
-    def _weights(self, factor: str, tested: bool) -> NDArray[np.float64]:
-        n = len(self.factors[factor])
-        return np.array([1.0, -1.0]) if tested else np.full(n, 1 / n)
+        restricted = design[:, ~np.array(blocks)]
+        errors, without = _errors(scores, design), _errors(scores, restricted)
+        full, explained = float((errors**2).sum()), float((without**2).sum() - (errors**2).sum())
+        n = contrasts.shape[1]
+        df, error_df = n * sum(blocks), n * (len(scores) - design.shape[1])
+        if full <= 1e-12 * max(explained, 1.0):
+            return None
+        f = explained / df / (full / error_df)
+        moments = errors.T @ errors
+        epsilon = float(np.trace(moments)) ** 2 / (n * float((moments**2).sum()))
+        p = float(scipy_stats().f.sf(f, df * epsilon, error_df * epsilon))
+        return TermTest(term, f, df, error_df, p)
 
     def _coded(self, chosen: Sequence[str]) -> NDArray[np.float64]:
         """Return the columns of an effect between units, coded to sum to zero: a row for each cell."""
@@ -147,24 +149,6 @@ class FactorialDesign:
                 row = np.kron(row, np.eye(len(levels))[k, :-1] if k < len(levels) - 1 else -np.ones(len(levels) - 1))
             rows.append(row)
         return np.array(rows)
-
-    def _repeated(self, term: Term, table: NDArray[np.float64]) -> TermTest | None:
-        import pandas as pd
-
-        _linear_models()
-        from statsmodels.stats.anova import AnovaRM
-
-        cells = list(product(*(self.factors[name] for name in self.within)))
-        rows = [
-            {"unit": unit, "value": value, **dict(zip(self.within, cell, strict=True))}
-            for unit, values in enumerate(table)
-            for cell, value in zip(cells, values, strict=True)
-        ]
-        if np.ptp(table) == 0:
-            return None
-        fitted = AnovaRM(pd.DataFrame(rows), "value", "unit", within=list(self.within)).fit().anova_table
-        f, df, error_df, p = fitted.loc[":".join(term), ["F Value", "Num DF", "Den DF", "Pr > F"]]
-        return _term_test(term, float(f), float(df), float(error_df), float(p))
 
     def power(
         self, term: Term, effect: float, units: int, *, alpha: float = 0.05, simulations: int = 500, seed: int = 0
@@ -238,18 +222,18 @@ class FactorialDesign:
         return [PowerPoint(units, tried[units]) for units in sorted(tried)]
 
 
-def _linear_models() -> Any:
-    try:
-        import statsmodels.api
-    except ImportError:
-        raise ValueError(MISSING) from None
-    return statsmodels.api
+def _contrasts(levels: int, tested: bool) -> NDArray[np.float64]:
+    """Return orthonormal contrasts of the levels of a factor as columns, or the weights of their mean."""
+    if not tested:
+        return np.full((levels, 1), 1 / levels)
+    helmert = np.triu(np.ones((levels, levels - 1))) - np.eye(levels, levels - 1, -1) * np.arange(levels)[:, None]
+    return np.asarray(helmert / np.linalg.norm(helmert, axis=0))
 
 
-def _term_test(term: Term, f: float, df: float, error_df: float, p: float) -> TermTest | None:
-    if not np.isfinite(f) or not np.isfinite(p):
-        return None
-    return TermTest(term, f, df, error_df, p)
+def _errors(scores: NDArray[np.float64], design: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the errors of linear models, one for each column of scores."""
+    basis = np.linalg.qr(design)[0]
+    return np.asarray(scores - basis @ (basis.T @ scores))
 
 
 def _with_effect(test: TermTest) -> TermTest:

@@ -56,7 +56,8 @@ class TukeyComparison:
     effect: float | None  # Hedges' g; None without variance within groups
 
 
-def _stats() -> Any:
+def scipy_stats() -> Any:
+    """Return the module ``scipy.stats``, which only the extra ``stats`` installs."""
     try:
         from scipy import stats
     except ImportError:
@@ -74,7 +75,7 @@ def paired_test(differences: Values) -> TwoSampleTest | None:
     n = len(values)
     if n < 2:
         return None
-    stats, mean, deviation = _stats(), float(values.mean()), _deviation(values)
+    stats, mean, deviation = scipy_stats(), float(values.mean()), _deviation(values)
     nonzero = values[values != 0.0]
     exact = len(nonzero) <= 50 and len(np.unique(np.abs(nonzero))) == len(nonzero)
     rank_p = float(stats.wilcoxon(nonzero, method="exact" if exact else "asymptotic").pvalue) if len(nonzero) else 1.0
@@ -96,7 +97,7 @@ def independent_test(first: Values, second: Values) -> TwoSampleTest | None:
     n, m = len(one), len(other)
     if min(n, m) < 2:
         return None
-    stats, mean = _stats(), float(one.mean() - other.mean())
+    stats, mean = scipy_stats(), float(one.mean() - other.mean())
     rank_p = float(stats.mannwhitneyu(one, other).pvalue)
     if _deviation(one) == _deviation(other) == 0.0:
         return TwoSampleTest(Estimate(mean), None, None, None, None, 1.0 if mean == 0.0 else rank_p)
@@ -132,7 +133,7 @@ def _t_effect(t: float, df: int, scale: float) -> Estimate:
     """Return ``t * scale`` with the interval of the noncentral t distribution."""
     if abs(t) > _MAX_NONCENTRALITY / 2:
         return Estimate(t * scale)
-    distribution = _stats().nct
+    distribution = scipy_stats().nct
 
     def noncentrality(target: float) -> float:
         return _root(lambda value: float(distribution.cdf(t, df, value)) - target, t - 60.0, t + 60.0)
@@ -168,7 +169,7 @@ def one_way_anova(groups: Mapping[str, Values]) -> Anova | None:
     rest = sum(float(((sample - sample.mean()) ** 2).sum()) for sample in samples)
     if not _varies(explained, rest):
         return Anova(None, between, within, None, None)
-    test = _stats().f_oneway(*samples)
+    test = scipy_stats().f_oneway(*samples)
     f, effect = float(test.statistic), explained / (explained + rest)
     return Anova(f, between, within, float(test.pvalue), f_effect(f, between, within, effect))
 
@@ -198,7 +199,7 @@ def repeated_anova(table: Sequence[Values]) -> Anova | None:
     if not _varies(explained, rest):
         return Anova(None, between, within, None, None, epsilon)
     f, effect = explained / between / (rest / within), explained / (explained + rest)
-    p = float(_stats().f.sf(f, between * epsilon, within * epsilon))
+    p = float(scipy_stats().f.sf(f, between * epsilon, within * epsilon))
     return Anova(f, between, within, p, f_effect(f, between, within, effect), epsilon)
 
 
@@ -210,7 +211,7 @@ def f_effect(f: float, between: int, within: int, effect: float) -> Estimate:
     """Return a share of the variance with the interval of the noncentral F distribution."""
     if f * between >= _MAX_NONCENTRALITY / 4:
         return Estimate(effect)
-    distribution = _stats().ncf
+    distribution = scipy_stats().ncf
 
     def share(target: float) -> float:
         value = _root(lambda nc: float(distribution.cdf(f, between, within, nc)) - target, 0.0, _MAX_NONCENTRALITY)
@@ -230,19 +231,20 @@ def tukey_comparisons(groups: Mapping[str, Values]) -> list[TukeyComparison]:
     if len(samples) < 2 or df < 1:
         return []
     names, values = list(samples), list(samples.values())
-    test = None
-    if any(_deviation(sample) > 0.0 for sample in values if len(sample) > 1):
-        test = _stats().tukey_hsd(*values)
+    error = sum((len(sample) - 1) * _deviation(sample) ** 2 for sample in values if len(sample) > 1) / df
+    distribution, k = scipy_stats().studentized_range, len(samples)  # tukey_hsd refuses groups of one value
+    margin = float(distribution.ppf(0.95, k, df)) if error > 0.0 else 0.0
     comparisons = []
     for i, j in combinations(range(len(names)), 2):
         one, other = values[i], values[j]
         mean = float(one.mean() - other.mean())
-        if test is None:
+        if error == 0.0:
             comparisons.append(TukeyComparison(names[i], names[j], Estimate(mean), None, None))
             continue
-        interval = test.confidence_interval(0.95)
-        difference = Estimate(mean, float(interval.low[i, j]), float(interval.high[i, j]))
+        scale = math.sqrt(error / 2 * (1 / len(one) + 1 / len(other)))
+        difference = Estimate(mean, mean - margin * scale, mean + margin * scale)
+        p = float(distribution.sf(abs(mean) / scale, k, df))
         enough = len(one) > 1 < len(other) and _pooled(one, other) > 0.0
         g = mean / _pooled(one, other) * _small_sample(len(one) + len(other) - 2) if enough else None
-        comparisons.append(TukeyComparison(names[i], names[j], difference, float(test.pvalue[i, j]), g))
+        comparisons.append(TukeyComparison(names[i], names[j], difference, p, g))
     return comparisons

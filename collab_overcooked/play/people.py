@@ -86,6 +86,7 @@ class Person:
     Attributes:
         id: Drawn at random; records name it, and nothing else of a person.
         token: The secret of the link.
+        leaving_text: What the page asks before the person leaves; empty for its own question.
         next: Address that follows when everything is over; empty for none.
         following: Address of the person at the session that follows this one; empty for none.
         send_queue: The connection, None while there is none.
@@ -110,7 +111,7 @@ class Person:
     def __init__(self, role: str = SEAT, seat: int | None = None) -> None:
         self.role, self.seat = role, seat
         self.id, self.token = f"p-{secrets.token_hex(4)}", secrets.token_urlsafe(16)
-        self.next = self.following = ""
+        self.next = self.following = self.leaving_text = ""
         self.send_queue: SendQueue | None = None
         self.sockets = 0
         self.interface = "none"

@@ -60,7 +60,7 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 _PORT = re.compile(r":\d{1,5}$", re.ASCII)  # of a host; anything else behind a colon makes another host of it
-FILMS = Path(__file__).parent / "films"
+ANIMATIONS = Path(__file__).parent / "films"
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 
@@ -172,7 +172,7 @@ def make_app(
         WebSocketRoute("/s/{token}/socket", _socket),
         Route("/h/{token}", _host_page),
         Route("/h/{token}/sessions", _host_sessions),
-        Route("/page/films/{name}.gif", _film),
+        Route("/page/films/{name}.gif", _animation),
         Route("/h/{token}/games", _host_games),
         Route("/h/{token}/games/{game}", _host_game),
         Route("/h/{token}/rooms", _host_rooms, methods=["POST"]),
@@ -217,15 +217,15 @@ async def _file(request: Request) -> Response:
     return _response(page_file(name), FILES[name])
 
 
-async def _film(request: Request) -> Response:
-    """Send the film of a game; games of plug-ins have none."""
+async def _animation(request: Request) -> Response:
+    """Send the animated picture of a game; games of plug-ins have none."""
     from collab_overcooked.play.rooms import playable
 
     name = request.path_params["name"]
-    film = FILMS / f"{name}.gif"
-    if name not in playable() or not film.is_file():
+    picture = ANIMATIONS / f"{name}.gif"
+    if name not in playable() or not picture.is_file():
         return _response(UNKNOWN, "text/plain", 404)
-    return _response(await asyncio.to_thread(film.read_bytes), "image/gif")
+    return _response(await asyncio.to_thread(picture.read_bytes), "image/gif")
 
 
 async def _play_page(request: Request) -> Response:

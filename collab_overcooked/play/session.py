@@ -351,7 +351,6 @@ class Session:
             self._send_all({"type": "par", "par": over["par"]})
 
     def _close(self) -> None:
-        self.driver = None
         self._enter("closed")
         for person in (*self.people, *self.watchers):
             person.send(self._over_for(person) if self._over else {"type": "closing", "why": self._stopped or ""})
@@ -378,7 +377,7 @@ class Session:
             person.send(self._welcome(person))
         else:
             person.send(self._loading)
-        if self.driver is not None and self.state != "closed":
+        if self.driver is not None:
             self.driver.show(person)
         if self._over is not None:
             person.send(self._over_for(person))
@@ -430,7 +429,7 @@ class Session:
         elif kind == "rematch":
             if self.rematch is not None and self.state == "closed":
                 self.rematch.wish(person, message["how"])
-        elif self.driver is not None:
+        elif self.driver is not None and self.state != "closed":
             self.driver.receive(person, message)
 
     def _adjust(self, person: Person, message: Mapping[str, Any]) -> None:
@@ -466,6 +465,7 @@ class Session:
             "menu": settings.menu,
             "fullscreen": settings.fullscreen,
             "language": settings.language,
+            "leaving_text": person.leaving_text,
             "single": [] if view is None else single_names(view),
             "supplies": [] if view is None else list(view.supplies),
             "moves": {} if view is None or seat is None or self._clock == TICKS else key_labels(game, view, seat),

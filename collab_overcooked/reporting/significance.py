@@ -41,9 +41,10 @@ TUKEY_NOTE = (
 )
 FACTORIAL_NOTE = (
     "Main effects and interactions of the study's factors. Factors between participants: F tests with effects coded to "
-    "sum to zero (type III); factors within: F tests of each unit's contrasts, or of repeated measures, which assume "
-    "sphericity where a factor has more than two levels. η²: partial, 95 % interval of the noncentral F distribution. "
-    "Units are groups for measures of games and participants for answers; incomplete ones are left out."
+    "sum to zero (type III); factors within: analysis of variance for repeated measures, p corrected as Greenhouse and "
+    "Geisser do where a factor has more than two levels. η²: partial, 95 % interval of the noncentral F distribution. "
+    "Units are groups for measures of games and participants for answers; incomplete ones are left out. Effects "
+    "without F: the values do not vary."
 )
 MANY_NOTE = "Nothing is corrected for the number of measures."
 
@@ -201,19 +202,21 @@ def factorial_table(measured: Mapping[str, Samples], levels: Mapping[str, Mappin
     """Return the tests of factors and their interactions.
 
     Args:
-        measured: Metric -> samples; measures whose cells have fewer than two units have no rows.
+        measured: Metric -> samples; one that cannot be tested has a row with the reason.
         levels: Level of each factor, by group and factor.
     """
     rows: list[tuple[Cell, ...]] = []
     for name, samples in measured.items():
         try:
-            tests = factorial_design(samples, levels).tests()
-        except ValueError:
+            design = factorial_design(samples, levels)
+        except ValueError as error:
+            rows.append((name, f"not tested: {error}", None, None, None, None))
             continue
-        rows += [
-            (name, " × ".join(test.term), test.f, f"{test.df:g}, {test.error_df:g}", test.p, test.effect)
-            for test in tests
-        ]
+        tests = {test.term: test for test in design.tests()}
+        for term in design.terms:
+            test = tests.get(term)
+            facts = (None,) * 4 if test is None else (test.f, f"{test.df:g}, {test.error_df:g}", test.p, test.effect)
+            rows.append((name, " × ".join(term), *facts))
     return ResultTable(_FACTORIAL, tuple(rows), "Factorial tests")
 
 

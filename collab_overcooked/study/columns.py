@@ -12,6 +12,7 @@ COLUMNS = (
     ("participants", "id", "Random id of a participant; empty for people who declined or were refused.", ""),
     ("participants", "number", "Index in order of consent, from 0.", ""),
     ("participants", "group", "Number of the group that played together; it determined the order of conditions.", ""),
+    ("participants", "yoke", "Participants with equal numbers played the same tasks; empty without match: yoked.", ""),
     ("participants", "conditions", "Conditions in the order drawn for the group; empty before it is formed.", ""),
     ("participants", "visit", "Number of this visit of the same panel id, from 1.", ""),
     ("participants", "steps", "Completed steps of the study.", ""),
@@ -19,7 +20,7 @@ COLUMNS = (
     ("participants", "end", "How participation ended, or why it did not begin; empty until then.", "see end=..."),
     ("participants", "joined", "Time of consent, or of a refusal; not in anonymous exports.", "ISO 8601, UTC"),
     ("participants", "minutes", "From consent to the end.", "min"),
-    ("participants", "bonus", "Bonus for the scores of all games; empty if the study pays none.", ""),
+    ("participants", "bonus", "Bonus by the rule of the study; empty if it pays none.", ""),
     ("participants", "window", f"Width of the window on the first page; empty if unknown. {WIDTHS}", SIZES),
     ("answers", "form", "Questionnaire.", ""),
     ("answers", "condition", "Condition that was played before the questionnaire; empty if it belongs to none.", ""),
@@ -81,11 +82,11 @@ COLUMNS = (
 )
 
 
-OF_PARTICIPANTS = ("visit", "end", "minutes", "failed_checks")
+OF_PARTICIPANTS = ("yoke", "visit", "end", "minutes", "failed_checks")
 """Columns of participants that the tidy table repeats."""
 UNITS = ("s", "min", "steps")
 INTEGERS = {
-    *("number", "group", "visit", "failed_checks", "place", "code", "step", "steps", "retries", "focus_losses"),
+    *("number", "group", "yoke", "visit", "failed_checks", "place", "code", "step", "steps", "retries", "focus_losses"),
     *("episode", "success", "completed", "decisions", "timeouts", "disconnects", "refused", "partner_waits"),
     *("timestep", "options"),
 }

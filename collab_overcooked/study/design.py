@@ -54,7 +54,8 @@ REFUSALS = {
 """Reasons for which people cannot take part, and their descriptions; they have last pages as well."""
 RAISABLE = ("limit", "margin", "per_network", "idle", "wait", "minutes")
 """Numbers of ``participants`` that may be raised while a study runs, beside the quotas."""
-TASKS, NONE = "tasks", "none"
+TASKS, YOKED, NONE = "tasks", "yoked", "none"
+MATCHES = (TASKS, YOKED, NONE)
 BETWEEN = "between"  # the order in which each group plays one condition
 
 
@@ -69,7 +70,7 @@ class Condition:
     episodes: int  # Number of episodes that each group plays
     settings: PlaySettings  # Settings of play
     voice: bool = False  # Whether one participant has no seat and speaks to all seats
-    draws: str = ""  # Conditions with the same key draw the same tasks and seeds for a group
+    draws: str = ""  # Conditions with the same key draw the same tasks and seeds for a number
     levels: Mapping[str, str] = field(default_factory=dict)  # Level of each factor; empty for a condition without any
 
     @property
@@ -77,12 +78,17 @@ class Condition:
         """Number of participants who play the condition together; in larger groups, each one plays alone."""
         return self.matches[0].team.count(PERSON) + self.voice
 
-    def draw(self, seed: int, group: int) -> list[Match]:
-        """Return the episodes of a group: each once before any repeats, every one with a separate seed."""
+    def draw(self, seed: int, number: int) -> list[Match]:
+        """Return the episodes of a group: each once before any repeats, every one with a separate seed.
+
+        Args:
+            seed: Seed of the study.
+            number: Number of the group, or of its yoke.
+        """
         matches = sorted(self.matches, key=lambda match: match.task)
-        order = np.random.default_rng(derive_seed(seed, "draw", self.draws, group)).permutation(len(matches))
+        order = np.random.default_rng(derive_seed(seed, "draw", self.draws, number)).permutation(len(matches))
         drawn = [matches[order[i % len(order)]] for i in range(self.episodes)]
-        return [replace(match, seed=derive_seed(seed, self.draws, group, i)) for i, match in enumerate(drawn)]
+        return [replace(match, seed=derive_seed(seed, self.draws, number, i)) for i, match in enumerate(drawn)]
 
 
 @dataclass(frozen=True)
@@ -95,7 +101,9 @@ class Block:
     order: str = "balanced"  # Name of their order, see ``order.ORDERS``
     # Conditions that each kind of group plays, where factors vary between groups; empty if all groups play the same
     parts: tuple[tuple[str, ...], ...] = ()
-    match: str = NONE  # Whether a participant plays the same tasks and seeds in all of them, ``TASKS`` or ``NONE``
+    # Who plays the same tasks and seeds: a participant in all of the conditions (``TASKS``), also the participants of
+    # the same yoke in other conditions (``YOKED``), or nobody (``NONE``)
+    match: str = NONE
     after: str = ""  # Name of the questionnaire after each condition; empty for none
     practice: bool = False  # Whether three short episodes that do not count come before the first condition
     seconds: int = 0  # Minimum time for which a page is shown
@@ -157,11 +165,13 @@ class Needs:
 
 @dataclass(frozen=True)
 class Bonus:
-    """Payment of participants for their games, in the currency of the study."""
+    """Payment of participants beside the panel's reward, in the currency of the study."""
 
     most: float  # Largest sum
     per_point: float = 0.0  # For each point of a score
     per_round: float = 0.0  # For each round that was played to its end
+    fixed: float = 0.0  # For completing the study
+    tasks: tuple[str, ...] = ()  # Tasks whose rounds are paid; all if empty
 
 
 @dataclass(frozen=True)
@@ -222,9 +232,23 @@ class Study:
         return [tuple(name for name in self.conditions if name in names) for names in played]
 
     @cached_property
+    def is_yoked(self) -> bool:
+        """True if participants of different conditions play the same tasks."""
+        return any(block.match == YOKED for block in self.blocks)
+
+    @cached_property
     def has_games(self) -> bool:
         """True if the study contains games."""
         return any(block.play for block in self.blocks)
+
+    def leaving_text(self, with_others: bool) -> str:
+        """Return the sentence that says what ends for a participant who leaves.
+
+        Args:
+            with_others: Whether the study also ends for others, because they still play together.
+        """
+        pay = self.texts["leave_code" if self.ends["left"].code else "leave_no_code"]
+        return fill(self.texts["leave_sure_all" if with_others else "leave_sure"], pay=pay)
 
     def labels_of(self, steps: Sequence[StudyStep]) -> dict[str, str]:
         """Return the labels of a participant's conditions in questionnaires; equal labels are numbered."""

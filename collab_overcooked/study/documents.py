@@ -11,10 +11,15 @@ from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind
 from collab_overcooked.io.options import NoOptions
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.runner.teams import team_text
-from collab_overcooked.study.design import FOLDER, KEYS, TASKS, Condition, Study
+from collab_overcooked.study.design import FOLDER, KEYS, NONE, TASKS, YOKED, Condition, Study
 from collab_overcooked.study.reader import read_study
 
 TO_FILL_IN = "REPLACE"
+_DRAWN: Mapping[str, str] = {
+    TASKS: "the same tasks and seeds",
+    YOKED: "the same tasks and seeds for yoked participants",
+    NONE: "separately drawn tasks and seeds",
+}
 
 
 def check_studies(sources: Sequence[str], options: NoOptions) -> DocumentFinding:
@@ -125,7 +130,7 @@ def _lines(study: Study, facts: dict[str, Any]) -> list[str]:
         lines.append(f"  {name}: {condition['env_id']}, {team_text(condition['team'])}, {played}")
     for block in facts["blocks"]:
         differ = "; ".join(f"{what}: {' | '.join(values)}" for what, values in block["differ"].items())
-        drawn = "the same tasks and seeds" if block["match"] == TASKS else "separately drawn tasks and seeds"
+        drawn = _DRAWN[block["match"]]
         lines.append(f"  {' | '.join(block['conditions'])}: {drawn}; {differ or 'no other difference'}")
     groups = study.limit // study.group
     for period in facts["rows"]:

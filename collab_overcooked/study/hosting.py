@@ -20,7 +20,7 @@ from collab_overcooked.play.session import ABANDONED, Session
 from collab_overcooked.runner.episode import derive_seed
 from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.teams import MakePolicy
-from collab_overcooked.study.design import Condition, StudyStep
+from collab_overcooked.study.design import YOKED, Condition, StudyStep
 from collab_overcooked.study.journal import CONDITIONS, Journal, Participant, take_requests
 from collab_overcooked.study.texts import fill
 
@@ -265,14 +265,14 @@ class StudyHost:
             return
         here = [person.id] if self.study.group == 1 else self._here(person)[: self.study.group]
         if len(here) == self.study.group:
-            self.journal.form_group(here, self._next_row())
+            row = self._next_row()
+            self.journal.form_group(here, row, self._free_yoke(row) if self.study.is_yoked else None)
 
     def _next_row(self) -> int:
         period, number = self.study.period, len(self.journal.groups)
         counts = Counter({row: 0 for row in range(period)})
-        for row, members in zip(self.journal.rows, self.journal.groups, strict=True):
-            people = [self.journal.people.get(name) for name in members]
-            counts[row % period] += all(member is not None and member.end in ("", "done") for member in people)
+        for group, row in enumerate(self.journal.rows):
+            counts[row % period] += self._counts_in(group)
         in_cell = Counter[tuple[str, ...]]()
         for row, count in counts.items():
             in_cell[self.study.cells[row]] += count
@@ -281,6 +281,18 @@ class StudyHost:
         fewest = [row for row, share in shares.items() if share == min(shares.values())]
         draw = np.random.default_rng(derive_seed(self.study.seed, "row", number))  # permuted blocks, if nobody leaves
         return period * number + int(draw.choice(fewest))
+
+    def _counts_in(self, group: int) -> bool:
+        """Return True for a group of which all members have completed the study or are under way."""
+        people = [self.journal.people.get(name) for name in self.journal.groups[group]]
+        return all(p is not None and (p.end == "done" or (not p.end and not self.is_idle(p))) for p in people)
+
+    def _free_yoke(self, row: int) -> int:
+        """Return the first number that no group has which plays the conditions of a row; who left has none."""
+        cells, period = self.study.cells, self.study.period
+        groups = [group for group in range(len(self.journal.groups)) if self._counts_in(group)]
+        same = {self.journal.yokes[g] for g in groups if cells[self.journal.rows[g] % period] == cells[row % period]}
+        return min(set(range(len(groups) + 1)) - same)
 
     def _weight(self, row: int) -> float:
         """Return the quota of a row: with unequal quotas, its groups are as many more."""
@@ -320,7 +332,9 @@ class StudyHost:
         condition = self.study.conditions[step.condition]
         practice = self.study.blocks[step.block].practice and step.place == 0
         folder = self._folder(condition)
-        matches = self._matches_left(condition, group, folder, {participant.id for participant in people})
+        yoke = self.journal.yokes[group] if self.study.blocks[step.block].match == YOKED else None
+        number = group if yoke is None else yoke
+        matches = self._matches_left(condition, number, folder, {participant.id for participant in people})
         if not matches:  # the process ended between the records and the journal entry
             self._pass(people)
             return
@@ -342,6 +356,7 @@ class StudyHost:
         )
         for person, participant in zip(session.people, people, strict=True):  # with a voice, the last person speaks
             person.id, person.next = participant.id, f"/study/{participant.token}"
+            person.leaving_text = self.journal.leaving_text(participant)
         try:
             self._games.add(session)
         except ValueError as error:  # too many games; the group waits until one is over
@@ -359,13 +374,13 @@ class StudyHost:
             self._folders[condition.name] = PlayFolder(path, condition.suite, facts)
         return self._folders[condition.name]
 
-    def _matches_left(self, condition: Condition, group: int, folder: PlayFolder, names: set[str]) -> list[Match]:
+    def _matches_left(self, condition: Condition, number: int, folder: PlayFolder, names: set[str]) -> list[Match]:
         played = sum(
             names == {player.id for player in record.people.values()}
             for record in tuple(folder.run.results.values())  # other sessions may append records meanwhile
         )
         left = []
-        for match in condition.draw(self.study.seed, group):
+        for match in condition.draw(self.study.seed, number):
             if played <= 0:
                 left.append(match)
             played -= len(match.keys)

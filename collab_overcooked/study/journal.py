@@ -62,7 +62,7 @@ _SIZES = ("small", "medium", "large")  # of windows, see ``people.window_size``
 _WINDOW = {"window": schema.one_of(_SIZES), "focus_losses": integer(0, MAX_LOSSES)}
 _OPTIONAL: Mapping[str, Mapping[str, Parser]] = {
     "joined": {"orders": mapping_of(list_of(integer()))},
-    "grouped": {"row": integer()},  # it was the group's number before
+    "grouped": {"row": integer(), "yoke": integer()},  # the row was the group's number before
     "passed": _WINDOW,
     "answered": _WINDOW,
 }
@@ -107,6 +107,7 @@ class Participant:
     kept: Mapping[str, str] = field(default_factory=dict)  # Panel id and other stored address parameters, by name
     group: int | None = None  # Number of the group, None before there is one
     row: int = 0  # Row of the balanced orders; 0 before there is a group
+    yoke: int | None = None  # Number of the group among those of its conditions; None in studies without yokes
     step: int = 0  # Number of completed steps
     end: str = ""  # How participation ended, see ``design.ENDS``; empty until then
     opened: tuple[int, float] | None = None  # Last step that was shown, and when it first was; None before
@@ -128,6 +129,8 @@ class Journal(Locked):
         people: Participants by id.
         groups: Ids of the members of each group.
         rows: Row of the balanced orders of each group.
+        yokes: Number of each group among those that play its conditions, None in studies without yokes. Groups of
+            equal number play the same tasks.
         events: All entries in order.
         joined: Number of people who gave consent.
         declined: Number of people who declined.
@@ -141,6 +144,7 @@ class Journal(Locked):
         self.people: dict[str, Participant] = {}
         self.groups: list[tuple[str, ...]] = []
         self.rows: list[int] = []
+        self.yokes: list[int | None] = []
         self.events: list[dict[str, Any]] = []
         self.joined = self.declined = 0
         self.refused = Counter[str]()
@@ -202,9 +206,9 @@ class Journal(Locked):
     def _apply_group(self, event: Mapping[str, Any]) -> None:
         self.groups.append(tuple(event["members"]))
         self.rows.append(event.get("row", event["group"]))
-        for name in event["members"]:
-            if name in self.people:
-                self.people[name].group, self.people[name].row = event["group"], self.rows[-1]
+        self.yokes.append(event.get("yoke"))
+        for person in (self.people[name] for name in event["members"] if name in self.people):
+            person.group, person.row, person.yoke = event["group"], self.rows[-1], self.yokes[-1]
 
     def _apply_step(self, person: Participant, event: Mapping[str, Any]) -> None:
         if event["event"] == "opened":
@@ -251,15 +255,17 @@ class Journal(Locked):
         """Count a person who cannot take part; ``how`` is one of ``design.REFUSALS``."""
         self._write("refused", how=how)
 
-    def form_group(self, members: Sequence[str], row: int | None = None) -> int:
+    def form_group(self, members: Sequence[str], row: int | None = None, yoke: int | None = None) -> int:
         """Form a group; returns its number.
 
         Args:
             members: Ids of its members.
             row: Row of the balanced orders; default: the number of the group.
+            yoke: Its number among the groups that play the same conditions; None in studies without yokes.
         """
         number = len(self.groups)
-        self._write("grouped", group=number, members=list(members), row=number if row is None else row)
+        facts = {} if yoke is None else {"yoke": yoke}
+        self._write("grouped", group=number, members=list(members), row=number if row is None else row, **facts)
         return number
 
     @property
@@ -294,6 +300,12 @@ class Journal(Locked):
         if person.group is None:
             return []
         return list(dict.fromkeys(step.condition for step in self.steps_of(person) if step.kind == "play"))
+
+    def leaving_text(self, person: Participant) -> str:
+        """Return the sentence that tells a participant what ends by leaving now."""
+        left = self.steps_of(person)[person.step :]
+        together = self.study.group > 1 and person.group is not None
+        return self.study.leaving_text(together and any(step.kind == "play" for step in left))
 
     def opened(self, person: Participant) -> None:
         """Start the time of a step; opening it again does not restart it."""

@@ -60,7 +60,9 @@ def consent_page(study: Study, kept: Mapping[str, str], complaint: str = "") -> 
         complaint: Error message; empty for none.
     """
     script = study.has_games or study.needs != Needs()
-    return _page("consent", study, study.title, kept=kept, complaint=complaint, script=script)
+    translated = study.language.partition("-")[0].lower() == "en"
+    facts = {"kept": kept, "complaint": complaint, "script": script, "translated": translated}
+    return _page("consent", study, study.title, **facts)
 
 
 def consent_copy(study: Study) -> str:
@@ -143,9 +145,9 @@ def game_page(study: Study, label: str, target: str, step: int, steps: int) -> s
     return _page("game", study, study.texts["game"], label=label, **place)
 
 
-def sure_page(study: Study, what: str, target: str) -> str:
+def sure_page(study: Study, what: str, question: str, target: str) -> str:
     """Return a page that asks whether to ``"leave"`` or to ``"delete"`` all answers."""
-    return _page("sure", study, study.texts[what], what=what, question=study.texts[f"{what}_sure"], target=target)
+    return _page("sure", study, study.texts[what], what=what, question=question, target=target)
 
 
 def end_page(study: Study, end: End, kept: Mapping[str, str], target: str = "") -> str:

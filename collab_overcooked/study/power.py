@@ -75,7 +75,7 @@ def power_card(
     if tested not in design.terms:
         raise ValueError(near_matches("term", ":".join(tested), [":".join(known) for known in design.terms]))
     if design.test(tested, design.tables) is None:
-        raise ValueError(f"{measure} does not vary in these data, or {':'.join(tested)} has no test in this design")
+        raise ValueError(f"{measure} does not vary in these data")
     points = design.sample_size(tested, effect, power, alpha=alpha, simulations=simulations, seed=seed)
     needed = next(point for point in points if point.power >= power)
     of_people = any(unit[0] == PERSON_UNIT for values in samples.values() for unit in values)

@@ -26,10 +26,12 @@ from collab_overcooked.study.design import (
     ENDS,
     FOLDER,
     KEYS,
+    MATCHES,
     NONE,
     PARTICIPANTS,
     REFUSALS,
     TASKS,
+    YOKED,
     Block,
     Bonus,
     Condition,
@@ -94,7 +96,7 @@ class _Reader:
             ),
             needs=self._needs(),
             debrief=doc.text("debrief", default=""),
-            bonus=self._bonus(),
+            bonus=self._bonus(conditions),
             panel_id=self._matching(_PARAMETER, "be the name of an address parameter", "participants", "id"),
             keep=self._keep(),
             limit=limit,
@@ -138,14 +140,21 @@ class _Reader:
         width = doc.integer("needs", "width", default=0, high=10_000)
         return Needs(width, doc.boolean("needs", "keyboard"), doc.boolean("needs", "mouse"))
 
-    def _bonus(self) -> Bonus | None:
-        paid = self.doc.mapping("bonus", only=("per_point", "per_round", "most"), default={})
+    def _bonus(self, conditions: Mapping[str, Condition]) -> Bonus | None:
+        doc, sums = self.doc, ("per_point", "per_round", "fixed")
+        paid = doc.mapping("bonus", only=(*sums, "tasks", "most"), default={})
         if not paid:
             return None
-        if not {"per_point", "per_round"} & paid.keys():
-            raise self.doc.refuse("have per_point, per_round, or both", "bonus")
-        amounts = {name: self.doc.number("bonus", name, default=0.0, low=0) for name in ("per_point", "per_round")}
-        return Bonus(self.doc.number("bonus", "most", low=0), **amounts)
+        if not set(sums) & paid.keys():
+            raise doc.refuse(f"have one or several of {', '.join(sums)}", "bonus")
+        tasks = list(dict.fromkeys(match.task for condition in conditions.values() for match in condition.matches))
+
+        def check_task(doc: Document, name: object, *place: Any) -> None:
+            doc.choice(tasks, *place)
+
+        rewarded = doc.names(check_task, "bonus", "tasks") if "tasks" in paid else ()
+        amounts = {name: doc.number("bonus", name, default=0.0, low=0) for name in sums}
+        return Bonus(doc.number("bonus", "most", low=0), **amounts, tasks=tuple(rewarded))
 
     def _language(self) -> str:
         return self._matching(r"[a-zA-Z]{2,3}(-[a-zA-Z0-9]{2,8})*", "be a code such as en", "language") or "en"
@@ -336,7 +345,9 @@ class _Reader:
         after = doc.choice(list(forms), *path, "after", default="")
         order = doc.choice(list(ORDERS), *path, "order", default="balanced")
         parts = self._parts(play, order, *path, "between")
-        match = doc.choice((TASKS, NONE), *path, "match", default="")
+        match = doc.choice(MATCHES, *path, "match", default="")
+        if match == YOKED:
+            self._check_yokes([conditions[name] for name in play], order == BETWEEN or len(parts) > 1, *path, "match")
         counts = [len(conditions[name].matches) for name in play]
         if match == TASKS and order == BETWEEN:
             raise doc.refuse(
@@ -353,6 +364,19 @@ class _Reader:
             after=after,
             practice=doc.boolean(*path, "practice"),
         )
+
+    def _check_yokes(self, played: Sequence[Condition], between: bool, *path: Any) -> None:
+        """Check that participants of different conditions can play the same tasks."""
+        doc, quota = self.doc, self._quota(condition.name for condition in played)
+        if not between:
+            raise doc.refuse(f"be {TASKS} where all groups play the same conditions; {YOKED} needs between", *path)
+        for what, values in (
+            ("the same tasks", [sorted(match.task for match in condition.matches) for condition in played]),
+            ("equally many episodes", [condition.episodes for condition in played]),
+            ("equal quotas", [quota.get(condition.name) for condition in played]),
+        ):
+            if any(value != values[0] for value in values):
+                raise doc.error(f"{field_name(path)}: {YOKED} needs conditions with {what}", *path)
 
     def _parts(self, play: Sequence[str], order: str, *path: Any) -> tuple[tuple[str, ...], ...]:
         """Return the conditions of each kind of group, where the factors of a field vary between groups."""
@@ -376,7 +400,7 @@ class _Reader:
     def _with_draws(self, conditions: Mapping[str, Condition], blocks: Sequence[Block]) -> dict[str, Condition]:
         draws = {name: condition.draws for name, condition in conditions.items()}
         for block in blocks:
-            if block.match == TASKS:
+            if block.match != NONE:
                 shared = [draws[name] for name in block.play if draws[name] != name]
                 draws |= dict.fromkeys(block.play, (*shared, block.play[0])[0])
         return {name: replace(condition, draws=draws[name]) for name, condition in conditions.items()}

@@ -33,7 +33,7 @@ from collab_overcooked.study.columns import (
     type_of,
 )
 from collab_overcooked.study.design import ENDS, REFUSALS, Condition, Study
-from collab_overcooked.study.journal import CONDITIONS, JOURNAL, Journal, study_of
+from collab_overcooked.study.journal import CONDITIONS, JOURNAL, Journal, Participant, study_of
 
 Row = dict[str, Cell]
 ID_DIGITS = 4  # bytes of a new id
@@ -139,10 +139,15 @@ class StudyResults:
             joined, ended = first_times.get("joined"), first_times.get("ended")
             minutes = None if joined is None or ended is None else round((ended - joined) / 60, 2)
             facts: Row = {"visit": visits[panel_id], "steps": person.step, "failed_checks": person.failed_checks}
-            facts |= {"end": person.end, "joined": _iso(joined), "minutes": minutes, "bonus": self._bonus(person.id)}
+            facts |= {"end": person.end, "joined": _iso(joined), "minutes": minutes, "bonus": self._bonus(person)}
             facts["window"] = windows.get(person.id)
             played = self.journal.conditions_of(person)
-            allocated = {"group": person.group, "conditions": "; ".join(played) or None, **self._levels(played)}
+            allocated: Row = {
+                "group": person.group,
+                "yoke": person.yoke,
+                "conditions": "; ".join(played) or None,
+                **self._levels(played),
+            }
             facts |= seconds.get(person.id, {})
             rows.append({**columns, "id": person.id, "number": person.number, **allocated, **facts})
         return rows + [
@@ -158,7 +163,7 @@ class StudyResults:
         levels = {factor: {chosen.get(factor) for chosen in of_conditions} for factor in self.journal.study.factors}
         return {factor: next(iter(values)) if len(values) == 1 else None for factor, values in levels.items()}
 
-    def _bonus(self, name: str) -> float | None:
+    def _bonus(self, person: Participant) -> float | None:
         bonus = self.journal.study.bonus
         if bonus is None:
             return None
@@ -166,15 +171,18 @@ class StudyResults:
             self._round_bonus(record) or 0.0
             for records in self.records.values()
             for record in records
-            if any(player.id == name for player in record.people.values())
+            if any(player.id == person.id for player in record.people.values())
         ]
-        return round(min(bonus.most, max(0.0, sum(played))), 2)
+        whole = sum(played) + bonus.fixed * (person.end == "done")
+        return round(min(bonus.most, max(0.0, whole)), 2)
 
     def _round_bonus(self, record: EpisodeRecord) -> float | None:
         """Return the bonus of a round; None if the study pays none."""
         bonus, metric = self.journal.study.bonus, score_metric(record)
         if bonus is None:
             return None
+        if bonus.tasks and record.task not in bonus.tasks:
+            return 0.0
         return round(bonus.per_round + bonus.per_point * (measure(record, [metric])[metric] or 0.0), 4)
 
     def answers(self) -> list[Row]:
@@ -264,7 +272,8 @@ class StudyResults:
             for record in records:
                 names = [name for name in metrics_of(record.env_id) if name not in ("success", "steps")]
                 values = measure(record, names)
-                facts: Row = {name: value for name, value in values.items() if isinstance(value, (int, float))}
+                numbers = {name: value for name, value in values.items() if isinstance(value, (int, float))}
+                facts: Row = {name: int(value) if isinstance(value, bool) else value for name, value in numbers.items()}
                 facts["outcome"] = registry.suite_of(record).outcome(record)
                 for agent, participant in record.people.items():
                     rows.append(self._episode_row(condition, record, agent, participant) | facts)

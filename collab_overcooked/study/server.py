@@ -289,7 +289,9 @@ class StudyPages:
         if person is None:
             return self._message(self.study.texts["unknown"], 404)
         if request.method == "GET" and not person.end:
-            return _page(pages.sure_page(self.study, "leave", f"/study/{person.token}"))
+            return _page(
+                pages.sure_page(self.study, "leave", self.journal.leaving_text(person), f"/study/{person.token}")
+            )
         self.host.stop(person, "left")
         return _redirect(f"/study/{person.token}")
 
@@ -301,7 +303,9 @@ class StudyPages:
         if not person.end:
             return _redirect(f"/study/{person.token}")
         if request.method == "GET":
-            return _page(pages.sure_page(self.study, "delete", f"/study/{person.token}"))
+            return _page(
+                pages.sure_page(self.study, "delete", self.study.texts["delete_sure"], f"/study/{person.token}")
+            )
         await self.host.forget(person.id)
         end = replace(self.study.ends[person.end], text=self.study.texts["deleted"])
         return _page(pages.end_page(self.study, end, person.kept))

@@ -21,9 +21,15 @@ PAGE_TEXTS: Mapping[str, str] = {
     "width": "a window of at least {width} pixels",
     "keyboard": "a keyboard",
     "mouse": "a mouse or a touchpad",
+    "english": "The texts of the game itself, such as its rules and actions, are in English.",
     "unfit": "This window is too narrow, or there is no mouse. Make it wider, or use another device.",
     "leave": "Leave the study",
-    "leave_sure": "If you leave now, the study ends for you. You cannot come back.",
+    "leave_sure": "If you leave now, this task and the study end for you for good, and {pay}.",
+    "leave_sure_all": (
+        "If you leave now, this task and the study end for good, for you and for everyone you play with, and {pay}."
+    ),
+    "leave_code": "you get the completion code for people who leave, which decides what you are paid",
+    "leave_no_code": "you get no completion code, so you may not be paid",
     "stay": "Back",
     "delete": "Delete what I answered",
     "delete_sure": "Your answers and your id are deleted for good. Games stay without a link to you.",

@@ -100,6 +100,16 @@ def test_the_f_of_the_paper_has_the_p_of_the_paper() -> None:
     assert stats.f.sf(28.11, 4, 55) < 0.001
 
 
+def test_tukey_takes_groups_of_one_value() -> None:
+    """A group of one counts in the number of groups; the error is that of the others, as scipy has it for two."""
+    groups = {"a": [1.0, 2.0, 4.0], "b": [3.0, 5.0, 4.0], "c": [2.5]}
+    found = {(c.first, c.second): c for c in tukey_comparisons(groups)}
+    error = (np.var(groups["a"]) + np.var(groups["b"])) * 3 / 4
+    q = abs(np.mean(groups["a"]) - 2.5) / np.sqrt(error / 2 * (1 / 3 + 1))
+    assert found["a", "c"].p == pytest.approx(stats.studentized_range.sf(q, 3, 4)) and found["a", "c"].effect is None
+    assert found["a", "b"].effect is not None
+
+
 def test_tukey_is_scipys() -> None:
     expected = stats.tukey_hsd(*FIVE.values())
     interval = expected.confidence_interval()

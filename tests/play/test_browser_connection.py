@@ -84,6 +84,10 @@ def test_a_turn_waits_while_there_is_no_network(context, tmp_path, wired) -> Non
             assert step_of(page) < 60
             page.click("#send")
         record = record_of(page, tmp_path)
+        page.reload()
+        page.locator(OVER).wait_for()
+        expect(page.locator("#board")).to_be_visible()
+        assert step_of(page) == len(record.steps), "the board of the last step is beside the result"
     facts = record.people["agent_0"]
     assert facts.disconnects == 2 and facts.decisions == len(record.steps)
     steps = [json.loads(line)["timestep"] for line in (tmp_path / "inputs.jsonl").read_text("utf-8").splitlines()]

@@ -40,6 +40,8 @@ def test_who_proposes_sees_who_is_waited_for_and_watchers_only_look_on(make_sess
         assert last_status(watcher)["offers"] == []
         back = SendQueue("test")
         session.connect(session.people[0], back)  # after a reload of the page
+        kinds = [m["type"] for m in back._queue if m and m["type"] in ("frame", "over")]
+        assert kinds == ["frame", "over"], "the board of the last step stays beside the result"
         assert [m for m in back._queue if m and m["type"] == "rematch"][-1]["waiting"] == [1]
 
     asyncio.run(story())

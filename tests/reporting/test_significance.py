@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from collab_overcooked.reporting.significance import INDEPENDENT_NOTE, PAIRED_NOTE, mean_table, significance_tables
+from collab_overcooked.reporting.significance import (
+    INDEPENDENT_NOTE,
+    PAIRED_NOTE,
+    factorial_table,
+    mean_table,
+    significance_tables,
+)
 
 
 def group(*values: float, task: str = "easy", first: int = 0) -> dict:
@@ -47,3 +53,16 @@ def test_means_have_a_row_for_each_measure_and_group() -> None:
         ("score", "other", 4, 3.0),
         ("steps", "one", 1, 7.0),
     ]
+
+
+def test_no_effect_of_a_factor_is_left_out() -> None:
+    """What has no test has a row that says so: values that do not vary, and cells with too few units."""
+    pytest.importorskip("scipy.stats", reason="the extra 'stats' is not installed")
+    levels = {"a": {"partner": "a"}, "b": {"partner": "b"}}
+    constant = {name: dict.fromkeys(range(k, k + 4), 1.0) for k, name in ((0, "a"), (10, "b"))}
+    scarce = {"a": {0: 1.0, 1: 2.0}, "b": {2: 1.0}}
+    table = factorial_table({"constant": constant, "scarce": scarce}, levels)
+    assert table.rows == (
+        ("constant", "partner", None, None, None, None),
+        ("scarce", "not tested: fewer than two complete units in: b", None, None, None, None),
+    )

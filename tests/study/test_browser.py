@@ -277,6 +277,38 @@ def test_who_lacks_the_window_cannot_agree_and_leaving_takes_two_presses(
     assert problems == []
 
 
+def test_leaving_a_game_says_what_ends_in_the_language_of_the_study(
+    context: BrowserContext, problems: list[str], serve: Any
+) -> None:
+    page = context.new_page()
+    blocks = [QUICK["blocks"][2], {"form": "before"}]
+    page.goto(serve({**QUICK, "language": "de", "blocks": blocks, "finish": {"left": {"code": "C7LEFT"}}}))
+    expect(page.get_by_text("sind auf Englisch")).to_have_count(1)
+    look(page, "german")
+    press(page, "Tab", "Enter")
+    page.locator(GAME).click()
+    page.wait_for_url("**/s/**")
+    page.locator("#ready").wait_for()
+    asked: list[str] = []
+
+    def answer(dialog: Any) -> None:
+        asked.append(dialog.message)
+        dialog.accept() if len(asked) > 1 else dialog.dismiss()
+
+    page.on("dialog", answer)
+    page.click("#leave")
+    expect(page.locator("#ready")).to_be_visible()
+    page.click("#leave")
+    page.locator("#onward:visible, #notice:visible").first.wait_for()
+    (question,) = set(asked)
+    assert question.startswith("Wenn du jetzt gehst, sind diese Aufgabe und die Studie für dich endgültig zu Ende, und")
+    assert "Code" in question and len(asked) == 2
+    home = page.context.pages[0]
+    home.goto(urlsplit(page.url)._replace(path="/study", query="PID=p1").geturl())
+    home.get_by_text("C7LEFT").wait_for()
+    assert problems == []
+
+
 def test_the_host_sees_people_and_ends_one(context: BrowserContext, problems: list[str], serve: Any) -> None:
     address = serve(QUICK)
     person, host = context.new_page(), context.new_page()

@@ -88,7 +88,7 @@ def test_the_shipped_protocols_are_the_papers() -> None:
         (("finish", "done", "url"), "javascript:alert(1)", "must be an address that starts with https://"),
         (("finish", "done", "url"), "https://a.org/{token}", "unknown value in finish.done.url 'token'"),
         (("finish", "dune"), {}, "did you mean done"),
-        (("bonus",), {"most": 2}, "bonus must have per_point, per_round, or both"),
+        (("bonus",), {"most": 2}, "bonus must have one or several of per_point, per_round, fixed"),
         (("bonus",), {"per_rounds": 1, "most": 2}, "unknown key 'per_rounds'; did you mean per_round"),
         (("bonus",), {"per_round": -1, "most": 2}, "bonus.per_round must be a number of at least 0, not -1"),
         (("play", "fullscreen"), "yes", "fullscreen must be true or false, not 'yes'"),

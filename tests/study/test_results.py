@@ -8,6 +8,7 @@ import json
 import random
 import re
 import shutil
+import subprocess
 from collections import Counter
 from collections.abc import Callable
 from datetime import datetime
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from study.world import changed
+from study.world import changed, factorial
 from support.cli_runner import CliRunner
 
 from collab_overcooked.cli import app
@@ -263,6 +264,49 @@ def test_the_snippet_of_the_docs_reads_the_tables(
     assert model.nobs == len(tables["decisions"]) and len(model.model.group_labels) == 4
     assert model.fe_params["C(condition)[T.hindered]"] > 0
     assert names["scales"].shape == (8, 1) and names["scales"]["fun"].between(1, 5).all()
+
+
+def test_no_table_has_texts_for_true_and_false(tables: dict[str, list[dict[str, str]]], tmp_path: Path) -> None:
+    """R reads ``True`` as a text, and the codebook says that these columns are numbers."""
+    with (tmp_path / "tables" / "tidy.csv").open() as file:
+        tidy = list(csv.DictReader(file))
+    assert {row["early"] for row in tidy} <= {"0", "1"}
+    cells = {value for rows in (*tables.values(), tidy) for row in rows for value in row.values()}
+    assert not cells & {"True", "False", "None", "nan"}
+
+
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="R (Rscript) is not installed")
+def test_the_analysis_of_the_docs_in_r_is_that_of_significance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("scipy.stats", reason="the extra 'stats' is not installed")
+    pytest.importorskip("uvicorn", reason="needs the extra play")
+    from collab_overcooked.study.rehearsal import rehearse
+
+    content = factorial(between=["partner"])
+    content["forms"] = {"partner": {"title": "Partner", "items": [{"name": "trust", "likert": 7, "ask": "Trust?"}]}}
+    content["blocks"][0]["after"] = "partner"
+    outcome = rehearse(read_study(content), 8, tmp_path / "run")
+    assert not outcome.errors and outcome.ends == {"done": 8}
+    export(tmp_path / "run", tmp_path / "tables", ExportOptions())
+    (code,) = re.findall(r"^```r\n(.*?)^```", GUIDE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    code += """
+cat("levels", levels(tidy$talk), levels(tidy$partner), "\\n")
+for (part in summary(model)) {
+  for (term in rownames(part[[1]])) cat(trimws(term), part[[1]][term, "F value"], "\\n")
+}
+"""
+    (tmp_path / "analysis.R").write_text(code)
+    monkeypatch.chdir(tmp_path)
+    done = subprocess.run(["Rscript", "--vanilla", "analysis.R"], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    printed = dict(line.split(" ", 1) for line in done.stdout.splitlines() if line.count(" ") and line[0].isalpha())
+    assert printed["levels"].split() == ["on", "off", "mate", "random"], "as in the study file"
+    shown = CliRunner().invoke(app, ["significance", str(tmp_path / "run"), "--format", "json"])
+    assert shown.exit_code == 0, shown.output
+    rows = [row for card in json.loads(shown.stdout) for table in card["tables"] for row in table["rows"]]
+    tested = {row["effect"]: row["F"] for row in rows if row["Measure"] == "partner.trust" and "effect" in row}
+    assert len(tested) == 3
+    for effect, f in tested.items():
+        assert float(printed[effect.replace(" × ", ":")]) == pytest.approx(f, rel=1e-4), effect
 
 
 def test_tables_without_rows_have_their_columns(study: Study, rehearsed: tuple[Path, Any], tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def test_everybody_can_leave_is_debriefed_and_can_delete_what_is_stored(tmp_path
         client.post(home, data={"step": "1", "age": "42"})
         game = client.get(home).text
         assert f'href="{home}/leave"' in game and client.get(f"{home}/delete").url.path == home, "not before the end"
-        assert "cannot come back" in client.get(f"{home}/leave").text and "/play" in client.get(home).text
+        assert "end for you for good" in client.get(f"{home}/leave").text and "/play" in client.get(home).text
         last = client.post(f"{home}/leave").text
         assert "Your partner was a program." in last and "L-1" in last and f"{home}/delete" in last
         stored = [tmp_path / name for name in (JOURNAL, PEOPLE)]

@@ -245,7 +245,7 @@ $("skip").onclick = () => {
 };
 $("pause").onclick = () => send({ type: "pause", on: now.state.state !== "paused" });
 $("leave").onclick = () => {
-  if (confirm(words.leave_sure)) send({ type: "leave" });
+  if (confirm(now.me?.leaving_text || words.leave_sure)) send({ type: "leave" });
 };
 $("language").append(
   ...Object.entries(LANGUAGES).map(([code, name]) => make("option", name, { value: code, lang: code })),

@@ -93,11 +93,20 @@ class Match:
             actions: Action ids by timestep and seat that policies have decided before, for a single episode.
         """
         env, measure = cached_env(self.env_id, self.env_kwargs), game_metrics(self.env_id).measure
-        values: dict[str, Any] = {"level": self.level, "limits": self.limits}
         if actions is None:
-            team, teaching = cached_team(self.team, make), self.teaching(make or make_known_policy)
-            return play_series(env, team, self.seed, self.keys, score=measure, teaching=teaching, **values)
-        decided = episode(env, self.team, self.seed, task=self.task, episode=self.first, **values)
+            return play_series(
+                env,
+                cached_team(self.team, make),
+                self.seed,
+                self.keys,
+                score=measure,
+                teaching=self.teaching(make or make_known_policy),
+                level=self.level,
+                limits=self.limits,
+            )
+        decided = episode(
+            env, self.team, self.seed, task=self.task, episode=self.first, level=self.level, limits=self.limits
+        )
         record = decided.take(actions)
         return [record.replace(metrics=measure(record))]
 

@@ -170,17 +170,33 @@ def evaluate_plan(
         with ProgressBar("episodes", plan.n_episodes, rate) as advance:
             return evaluate(plan, out, workers=workers, progress=advance)
     with (
-        language_models(llm_options, workers, out) as (shared, client),
-        ProgressBar("episodes", plan.n_episodes, rate, client) as advance,
+        language_models(llm_options, workers, out) as models,
+        ProgressBar("episodes", plan.n_episodes, rate, models.client) as advance,
     ):
-        return evaluate(plan, out, progress=advance, **shared)
+        return evaluate(
+            plan,
+            out,
+            workers=models.workers,
+            make=models.make,
+            run_config=models.run_config,
+            stop=models.client.stop,
+            progress=advance,
+        )
+
+
+@dataclass(frozen=True)
+class LanguageModels:
+    """Language models of a run, as ``runner.run_plans`` takes them."""
+
+    client: "Client"  # Connection that all of them share
+    make: Callable[[str], Any]  # Turns policy specs into policies
+    workers: int | str  # Threads that ask models
+    run_config: dict[str, Any]  # What must be equal for a run to be continued
 
 
 @contextmanager
-def language_models(
-    llm_options: LlmOptions, workers: str | None, out: Path
-) -> "Iterator[tuple[dict[str, Any], Client]]":
-    """Yield the keyword arguments of a run that uses language models, and its client; print its summary at the end.
+def language_models(llm_options: LlmOptions, workers: str | None, out: Path) -> Iterator[LanguageModels]:
+    """Connect to the language models of a run; print the summary of the connection at the end.
 
     Args:
         llm_options: Endpoint, budget and store.
@@ -197,13 +213,8 @@ def language_models(
     with connect(**settings, keep=out / EXCHANGES) as client:
         client.unusable_limit = client.unusable_limit if limit is None else UnusableLimit(limit)
         try:
-            run_arguments = {
-                "make": policy_maker(client),
-                "run_config": {"language": client.run_config},
-                "stop": client.stop,
-                "workers": LANGUAGE_WORKERS if workers is None else workers,
-            }
-            yield run_arguments, client
+            threads = LANGUAGE_WORKERS if workers is None else workers
+            yield LanguageModels(client, policy_maker(client), threads, {"language": client.run_config})
         finally:
             if summary := client.summary():
                 say(summary)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy as copying
 import itertools
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -32,6 +31,7 @@ from collab_overcooked.envs.wrappers import (
 )
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.config import MAX_OPTION
+from collab_overcooked.io.processes import available_cores
 from collab_overcooked.kernels.arrays import copy_actions
 from collab_overcooked.kernels.rng import derive_seeds, draw_bounds, draw_weighted, seed_states
 
@@ -83,10 +83,8 @@ class BatchEnv:
     ) -> None:
         self.game = game
         self.num_envs = parse_integer("num_envs", num_envs, 1, most=MAX_OPTION)
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        self.num_threads = parse_integer(
-            "num_threads", cores if num_threads is None else num_threads, 1, most=MAX_THREADS
-        )
+        threads = available_cores() if num_threads is None else num_threads
+        self.num_threads = parse_integer("num_threads", threads, 1, most=MAX_THREADS)
         self.max_cycles = check_max_cycles(max_cycles)
         self.n_agents = game.n_agents
         self.possible_agents = agent_names(game)

@@ -87,12 +87,15 @@ class QuestionRecord(EpisodeRecord, kw_only=True):
 class QuestionMatch(Match):
     """Answer of a policy to an item."""
 
-    longest = 1
     playable = False
     item: Item  # The item
     set: str  # Name of its question set
     way: Literal["words", "play"]
     without: Literal["state"] | None  # ``STATE`` if the state is withheld
+
+    @property
+    def longest(self) -> int:
+        return 1
 
     @property
     def seed_name(self) -> str:

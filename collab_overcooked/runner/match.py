@@ -39,11 +39,9 @@ class Match:
         first: Number of the first episode within its task.
         episodes: Number of episodes.
         limits: Limits of conversations and corrections.
-        longest: Maximum steps of an episode; None for the environment's limit.
         playable: Whether people can play it: all episodes, from start to end.
     """
 
-    longest: ClassVar[int | None] = None
     playable: ClassVar[bool] = True
     env_id: str
     env_kwargs: Mapping[str, Any]
@@ -74,6 +72,11 @@ class Match:
     def teaching(self, make: MakePolicy) -> Teaching:
         """Return the teaching between the episodes; without a teacher by default."""
         return make_teaching(NO_TEACHER)
+
+    @property
+    def longest(self) -> int:
+        """Maximum number of steps of an episode."""
+        return cached_env(self.env_id, self.env_kwargs).max_cycles
 
     @property
     def seed_name(self) -> str:

@@ -21,11 +21,11 @@ from collab_overcooked.cli.options import (
 )
 from collab_overcooked.cli.progress import ProgressBar
 from collab_overcooked.cli.results import write_results
-from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.io.options import PAIRS, SEATS, option
 from collab_overcooked.reporting.record_scoring import RecordScoring
 
 if TYPE_CHECKING:
+    from collab_overcooked.core.record import EpisodeRecord
     from collab_overcooked.policies.llm.client import Client
     from collab_overcooked.runner.match import MatchPlan
 
@@ -55,7 +55,7 @@ def add_suites(group: App, make: Callable[[str], Callable[..., None]]) -> None:
             group.command(make(name), name=name, help=record.summary)
 
 
-def warn_of(records: Sequence[EpisodeRecord]) -> None:
+def warn_of(records: "Sequence[EpisodeRecord]") -> None:
     """Warn about truncated answers, and exit if no episode was measured."""
     from collab_overcooked.reporting.sample_sizes import cut_answers, without_use
 
@@ -159,7 +159,7 @@ def warn_of_repetitions(plan: "MatchPlan") -> None:
 
 def evaluate_plan(
     plan: "MatchPlan", out: Path, workers: str | None, llm_options: LlmOptions
-) -> Sequence[EpisodeRecord]:
+) -> "Sequence[EpisodeRecord]":
     """Run a plan in worker processes, or in threads that share one connection if language models play."""
     from collab_overcooked.evaluation.run import evaluate
 

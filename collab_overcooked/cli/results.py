@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from collab_overcooked.cli.app import OUT, say
 from collab_overcooked.cli.options import ShowOptions
-from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.io.checks import near_matches
 
 if TYPE_CHECKING:
+    from collab_overcooked.core.record import EpisodeRecord
     from collab_overcooked.reporting.scorecard import Scorecard
 
 FORMATS = ("table", "markdown", "csv", "json")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -14,7 +14,9 @@ from collab_overcooked.cli.results import check_format, write_cards, write_resul
 from collab_overcooked.io.files import read_text
 from collab_overcooked.io.options import PAIRS, option
 from collab_overcooked.reporting.record_scoring import RecordScoring
-from collab_overcooked.reporting.scorecard import Scorecard
+
+if TYPE_CHECKING:
+    from collab_overcooked.reporting.scorecard import Scorecard
 
 
 def _scoring_kinds() -> list[type]:
@@ -138,7 +140,7 @@ def check_no_comparison(paths: Sequence[Path]) -> None:
             )
 
 
-def write_page(path: Path, cards: Sequence[Scorecard]) -> None:
+def write_page(path: Path, cards: "Sequence[Scorecard]") -> None:
     """Write cards and their charts as a self-contained HTML page."""
     from collab_overcooked.io.files import write_atomic
     from collab_overcooked.reporting import report as pages

@@ -348,6 +348,28 @@ class BatchEnv:
             self._threads.close()
 
 
+class BatchControls:
+    """Controls of a batch that the vector environments of every library have."""
+
+    batch: BatchEnv
+
+    def states(self) -> Array:
+        """Return the observations of a centralised critic, float32 (E, S): one row per environment, not per agent."""
+        return self.batch.states()
+
+    def set_shaping(self, weight: float) -> None:
+        """Set the weight of shaped rewards, see ``BatchEnv.set_shaping``."""
+        self.batch.set_shaping(weight)
+
+    def set_layout_weights(self, weights: Sequence[float] | None) -> None:
+        """Set how often episodes start on each layout, see ``BatchEnv.set_layout_weights``."""
+        self.batch.set_layout_weights(weights)
+
+    def events_to_rewards(self, weights: Mapping[str, Any] | None) -> None:
+        """Pay weighted events, see ``BatchEnv.events_to_rewards``."""
+        self.batch.events_to_rewards(weights)
+
+
 def read_actions(requested: Any, actions: np.ndarray, n_actions: int) -> None:
     """Validate the actions of a batch, as ``parse_action`` does a single one, and copy them into ``actions`` (E, N).
 

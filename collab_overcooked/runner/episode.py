@@ -378,15 +378,33 @@ def play_episode(
         accounts=lambda: accounts_of(env, team),
         ends_after=ends_after,
     )
-    run = Episode(env, team.specs, seed, config)
-    answer: Answer = None
     with Answers(team) as answers:
+        return drive(Episode(env, team.specs, seed, config), answers.to)
+
+
+def drive(
+    run: Episode, answer: Callable[[Event], Answer], until: Callable[[Event], bool] | None = None
+) -> EpisodeRecord:
+    """Answer the events of an episode until it is over.
+
+    Args:
+        run: Episode that has not begun.
+        answer: Function that returns the answer to an event.
+        until: Function of each event; the episode is left as soon as the function returns True.
+
+    Returns:
+        The record without metrics; with ``ended: "left"`` if the episode was left.
+    """
+    given: Answer = None
+    while True:
         try:
-            while True:
-                answer = answers.to(run.send(answer))
+            event = run.send(given)
         except StopIteration as over:
             record: EpisodeRecord = over.value
             return record
+        if until is not None and until(event):
+            return run.close()
+        given = answer(event)
 
 
 @one_torch_thread()

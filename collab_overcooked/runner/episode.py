@@ -305,6 +305,8 @@ def episode(
     episode: int = 0,
     level: int | None = None,
     limits: Limits | None = None,
+    fresh: bool = True,
+    feedback: Sequence[str] = (),
     start: Mapping[str, Any] | None = None,
     accounts: Callable[[], Mapping[str, Any]] = dict,
     ends_after: int | None = None,
@@ -319,6 +321,8 @@ def episode(
         episode: Number of the episode, for the record.
         level: Level of the task, for the record.
         limits: Limits of conversations and corrections; the defaults if None.
+        fresh: Whether the environment is seeded; if False, its generator goes on from the previous episode.
+        feedback: Feedback on the previous episode by seat, for the record and the seats.
         start: Initial scene, which is not part of the record; that of the seed if None.
         accounts: Function that returns the cost of answers by agent, called when the episode is over.
         ends_after: Steps after which the episode is stopped before its time limit; agents know this number.

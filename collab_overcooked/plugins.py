@@ -179,9 +179,9 @@ def load_module(name: str) -> ModuleType:
 
 
 def _harmless(text: str) -> str:
-    from collab_overcooked.io.text import one_line  # loads more than an import of the package may
+    from collab_overcooked.io.text import single_spaced  # loads more than an import of the package may
 
-    return " ".join(one_line(text).split())
+    return single_spaced(text)
 
 
 def _load_file(path: Path) -> ModuleType:

@@ -129,7 +129,16 @@ def run_comparison(plan: ComparisonPlan, out: Path, workers: str | None, llm_opt
         run_plans(silent, out, workers=workers, timed=True, progress=advance)
     if speaking:
         with (
-            language_models(llm_options, workers, out) as (shared, client),
-            ProgressBar("episodes", sum(played.n_episodes for played, _ in speaking), client=client) as advance,
+            language_models(llm_options, workers, out) as models,
+            ProgressBar("episodes", sum(played.n_episodes for played, _ in speaking), client=models.client) as advance,
         ):
-            run_plans(speaking, out, timed=True, progress=advance, **shared)
+            run_plans(
+                speaking,
+                out,
+                workers=models.workers,
+                timed=True,
+                make=models.make,
+                run_config=models.run_config,
+                stop=models.client.stop,
+                progress=advance,
+            )

@@ -5,15 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from collab_overcooked.cli.app import OUT, say
 from collab_overcooked.cli.options import FLAG
-from collab_overcooked.core.record import EpisodeRecord, Step
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.files import draft
+
+if TYPE_CHECKING:
+    from collab_overcooked.core.record import EpisodeRecord, Step
 
 RecordArg = Annotated[Path, Parameter(help="Record file (.jsonl) or run folder.")]
 TaskOpt = Annotated[str | None, Parameter(help="Only episodes of this task.")]

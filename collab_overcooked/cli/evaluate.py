@@ -21,11 +21,11 @@ from collab_overcooked.cli.options import (
 )
 from collab_overcooked.cli.progress import ProgressBar
 from collab_overcooked.cli.results import write_results
-from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.io.options import PAIRS, SEATS, option
 from collab_overcooked.reporting.record_scoring import RecordScoring
 
 if TYPE_CHECKING:
+    from collab_overcooked.core.record import EpisodeRecord
     from collab_overcooked.policies.llm.client import Client
     from collab_overcooked.runner.match import MatchPlan
 
@@ -55,7 +55,7 @@ def add_suites(group: App, make: Callable[[str], Callable[..., None]]) -> None:
             group.command(make(name), name=name, help=record.summary)
 
 
-def warn_of(records: Sequence[EpisodeRecord]) -> None:
+def warn_of(records: "Sequence[EpisodeRecord]") -> None:
     """Warn about truncated answers, and exit if no episode was measured."""
     from collab_overcooked.reporting.sample_sizes import cut_answers, without_use
 
@@ -159,7 +159,7 @@ def warn_of_repetitions(plan: "MatchPlan") -> None:
 
 def evaluate_plan(
     plan: "MatchPlan", out: Path, workers: str | None, llm_options: LlmOptions
-) -> Sequence[EpisodeRecord]:
+) -> "Sequence[EpisodeRecord]":
     """Run a plan in worker processes, or in threads that share one connection if language models play."""
     from collab_overcooked.evaluation.run import evaluate
 
@@ -170,17 +170,33 @@ def evaluate_plan(
         with ProgressBar("episodes", plan.n_episodes, rate) as advance:
             return evaluate(plan, out, workers=workers, progress=advance)
     with (
-        language_models(llm_options, workers, out) as (shared, client),
-        ProgressBar("episodes", plan.n_episodes, rate, client) as advance,
+        language_models(llm_options, workers, out) as models,
+        ProgressBar("episodes", plan.n_episodes, rate, models.client) as advance,
     ):
-        return evaluate(plan, out, progress=advance, **shared)
+        return evaluate(
+            plan,
+            out,
+            workers=models.workers,
+            make=models.make,
+            run_config=models.run_config,
+            stop=models.client.stop,
+            progress=advance,
+        )
+
+
+@dataclass(frozen=True)
+class LanguageModels:
+    """Language models of a run, as ``runner.run_plans`` takes them."""
+
+    client: "Client"  # Connection that all of them share
+    make: Callable[[str], Any]  # Turns policy specs into policies
+    workers: int | str  # Threads that ask models
+    run_config: dict[str, Any]  # What must be equal for a run to be continued
 
 
 @contextmanager
-def language_models(
-    llm_options: LlmOptions, workers: str | None, out: Path
-) -> "Iterator[tuple[dict[str, Any], Client]]":
-    """Yield the keyword arguments of a run that uses language models, and its client; print its summary at the end.
+def language_models(llm_options: LlmOptions, workers: str | None, out: Path) -> Iterator[LanguageModels]:
+    """Connect to the language models of a run; print the summary of the connection at the end.
 
     Args:
         llm_options: Endpoint, budget and store.
@@ -197,13 +213,8 @@ def language_models(
     with connect(**settings, keep=out / EXCHANGES) as client:
         client.unusable_limit = client.unusable_limit if limit is None else UnusableLimit(limit)
         try:
-            run_arguments = {
-                "make": policy_maker(client),
-                "run_config": {"language": client.run_config},
-                "stop": client.stop,
-                "workers": LANGUAGE_WORKERS if workers is None else workers,
-            }
-            yield run_arguments, client
+            threads = LANGUAGE_WORKERS if workers is None else workers
+            yield LanguageModels(client, policy_maker(client), threads, {"language": client.run_config})
         finally:
             if summary := client.summary():
                 say(summary)

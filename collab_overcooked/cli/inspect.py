@@ -10,7 +10,6 @@ from cyclopts import Parameter
 
 from collab_overcooked import registry
 from collab_overcooked.cli.app import OUT, read_settings
-from collab_overcooked.cli.documents import recognise
 from collab_overcooked.cli.options import Settings
 from collab_overcooked.cli.questions import describe_item
 from collab_overcooked.io.checks import near_matches
@@ -182,6 +181,8 @@ def _is_question(name: str) -> bool:
 
 def describe_file(path: str, options: Mapping[str, Any]) -> str:
     """Return the description of a user's file by the suite of the game that reads it, or the result of its check."""
+    from collab_overcooked.cli.documents import recognise  # loads the files of every game
+
     kind = recognise(path)
     for record in registry.games():
         if kind not in map(registry.load_entry, record.documents):

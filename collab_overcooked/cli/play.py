@@ -179,9 +179,9 @@ def beside(team: Sequence[str], llm_options: LlmOptions, out: Path) -> Any:
         check(make_known_policy)
         yield None
         return
-    with language_models(llm_options, None, out) as (shared, _):
-        check(shared["make"])
-        yield shared["make"]
+    with language_models(llm_options, None, out) as models:
+        check(models.make)
+        yield models.make
 
 
 def planned_matches(suite: str, play: PlayOptions, suite_options: Any, limits: LimitOptions) -> Any:

@@ -1,22 +1,22 @@
 """The commands ``score`` and ``report``, with the scoring options of all suites."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from collab_overcooked import registry
 from collab_overcooked.cli.app import OUT, read_settings, say
 from collab_overcooked.cli.options import ShowOptions, as_options, merge_options, several
-from collab_overcooked.cli.results import write_results
-from collab_overcooked.io.checks import near_matches
+from collab_overcooked.cli.results import check_format, write_cards, write_results
 from collab_overcooked.io.files import read_text
 from collab_overcooked.io.options import PAIRS, option
 from collab_overcooked.reporting.record_scoring import RecordScoring
-from collab_overcooked.reporting.scorecard import Scorecard
+
+if TYPE_CHECKING:
+    from collab_overcooked.reporting.scorecard import Scorecard
 
 
 def _scoring_kinds() -> list[type]:
@@ -106,7 +106,6 @@ def score(
     show: ShowOptions = ShowOptions(),
 ) -> int:
     """Score records, with optional alternative definitions."""
-    from collab_overcooked.reporting import scorecard
     from collab_overcooked.reporting.results import score_paths
     from collab_overcooked.reporting.run_comparison import compare_runs
 
@@ -115,9 +114,7 @@ def score(
     if further.results is not None:
         write_results_file(paths, further.results)
         return 0
-    writers = {"markdown": scorecard.markdown, "csv": scorecard.csv_text, "json": scorecard.json_text}
-    if form not in ("table", *writers):
-        raise ValueError(near_matches("format", form, ("table", *writers)))
+    check_format(form)
     options = given_options(scoring)
     check_no_comparison(paths)
     if further.compare and (options or metrics):
@@ -127,11 +124,7 @@ def score(
     cards = compare_runs(paths) if further.compare else score_paths(list(paths), options, metrics or [])
     if further.page is not None:
         write_page(further.page, cards)
-    if form != "table":
-        sys.stdout.write(writers[form](cards))
-        return 0
-    for card in cards:
-        card.show(OUT, show.more, show.by_task)
+    write_cards(cards, form, show)
     return 0
 
 
@@ -147,7 +140,7 @@ def check_no_comparison(paths: Sequence[Path]) -> None:
             )
 
 
-def write_page(path: Path, cards: Sequence[Scorecard]) -> None:
+def write_page(path: Path, cards: "Sequence[Scorecard]") -> None:
     """Write cards and their charts as a self-contained HTML page."""
     from collab_overcooked.io.files import write_atomic
     from collab_overcooked.reporting import report as pages

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,9 +9,9 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from collab_overcooked.cli.app import OUT
 from collab_overcooked.cli.options import FLAG, several
-from collab_overcooked.io.checks import check_distinct, near_matches
+from collab_overcooked.cli.results import check_format, write_cards
+from collab_overcooked.io.checks import check_distinct
 
 
 def significance(
@@ -32,7 +31,7 @@ def significance(
     from collab_overcooked.study.results import is_study_folder
 
     check_distinct("metrics", metrics or ())
-    check_form(form)
+    check_format(form)
     cards = [
         card
         for title, measured in measured_in(runs, metrics or [])
@@ -41,31 +40,6 @@ def significance(
     if len(runs) == 1 and is_study_folder(runs[0]):
         cards += factorial_cards(runs[0], metrics or [])
     write_cards(cards, form)
-
-
-FORMS = ("table", "markdown", "csv", "json")
-
-
-def check_form(form: str) -> None:
-    """Check an output format.
-
-    Raises:
-        ValueError: It is unknown.
-    """
-    if form not in FORMS:
-        raise ValueError(near_matches("format", form, FORMS))
-
-
-def write_cards(cards: Sequence[Any], form: str) -> None:
-    """Write cards to standard output in one of ``FORMS``."""
-    from collab_overcooked.reporting import scorecard
-
-    writers = {"markdown": scorecard.markdown, "csv": scorecard.csv_text, "json": scorecard.json_text}
-    if form in writers:
-        sys.stdout.write(writers[form](cards))
-        return
-    for card in cards:
-        card.show(OUT)
 
 
 def measured_in(paths: Sequence[Path], metrics: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:

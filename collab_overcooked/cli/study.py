@@ -208,12 +208,12 @@ def study_power(
     form: Annotated[str, Parameter(name="--format", help="Output format: table, markdown, csv or json.")] = "table",
 ) -> None:
     """Estimate how many participants a study needs, by simulation from rehearsed or piloted data."""
-    from collab_overcooked.cli.significance import check_form, write_cards
+    from collab_overcooked.cli.results import check_format, write_cards
     from collab_overcooked.io.checks import parse_integer
     from collab_overcooked.study.power import power_card
     from collab_overcooked.study.results import StudyResults
 
-    check_form(form)
+    check_format(form)
     parse_integer("simulations", simulations, 10, most=100_000)
     results = StudyResults.read(folder)
     factors = None if term is None else tuple(term.split(":"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -13,12 +12,13 @@ from collab_overcooked.cli.app import OUT, say
 
 def warm(*games: Annotated[str, Parameter(help="Environment ids. Default: all.")]) -> None:
     """Compile the kernels of games in parallel, so that no first step waits for them."""
+    from collab_overcooked.io.processes import available_cores
     from collab_overcooked.runner.workers import Workers, open_pool
 
     ids = games or tuple(registry.registered())
     for name in ids:
         registry.find(name)  # refuses unknown ones before any process starts
-    workers = min(os.cpu_count() or 1, len(ids))
+    workers = min(available_cores(), len(ids))
     say(f"compiling {len(ids)} games in {workers} processes")
     with open_pool(Workers(workers), workers) as pool:
         for name, seconds in zip(ids, pool.map(compile_kernels, ids), strict=True):

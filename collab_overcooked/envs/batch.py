@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy as copying
 import itertools
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -32,6 +31,7 @@ from collab_overcooked.envs.wrappers import (
 )
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.config import MAX_OPTION
+from collab_overcooked.io.processes import available_cores
 from collab_overcooked.kernels.arrays import copy_actions
 from collab_overcooked.kernels.rng import derive_seeds, draw_bounds, draw_weighted, seed_states
 
@@ -83,10 +83,8 @@ class BatchEnv:
     ) -> None:
         self.game = game
         self.num_envs = parse_integer("num_envs", num_envs, 1, most=MAX_OPTION)
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        self.num_threads = parse_integer(
-            "num_threads", cores if num_threads is None else num_threads, 1, most=MAX_THREADS
-        )
+        threads = available_cores() if num_threads is None else num_threads
+        self.num_threads = parse_integer("num_threads", threads, 1, most=MAX_THREADS)
         self.max_cycles = check_max_cycles(max_cycles)
         self.n_agents = game.n_agents
         self.possible_agents = agent_names(game)
@@ -348,6 +346,28 @@ class BatchEnv:
         """Stop the threads; another step would start them again."""
         if self._threads is not None:
             self._threads.close()
+
+
+class BatchControls:
+    """Controls of a batch that the vector environments of every library have."""
+
+    batch: BatchEnv
+
+    def states(self) -> Array:
+        """Return the observations of a centralised critic, float32 (E, S): one row per environment, not per agent."""
+        return self.batch.states()
+
+    def set_shaping(self, weight: float) -> None:
+        """Set the weight of shaped rewards, see ``BatchEnv.set_shaping``."""
+        self.batch.set_shaping(weight)
+
+    def set_layout_weights(self, weights: Sequence[float] | None) -> None:
+        """Set how often episodes start on each layout, see ``BatchEnv.set_layout_weights``."""
+        self.batch.set_layout_weights(weights)
+
+    def events_to_rewards(self, weights: Mapping[str, Any] | None) -> None:
+        """Pay weighted events, see ``BatchEnv.events_to_rewards``."""
+        self.batch.events_to_rewards(weights)
 
 
 def read_actions(requested: Any, actions: np.ndarray, n_actions: int) -> None:

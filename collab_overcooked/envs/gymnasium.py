@@ -12,12 +12,12 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike
 
 from collab_overcooked.envs.api import FullGame
-from collab_overcooked.envs.batch import Array, BatchEnv, Infos, ResetOptions, by_agent, flat
+from collab_overcooked.envs.batch import Array, BatchControls, BatchEnv, Infos, ResetOptions, by_agent, flat
 from collab_overcooked.envs.wrappers import check_render_mode, wrapper_metadata, wrapper_text
 from collab_overcooked.io.checks import near_matches, quote_value
 
 
-class VectorEnv(gymnasium.vector.VectorEnv):
+class VectorEnv(BatchControls, gymnasium.vector.VectorEnv):
     """A batch as a Gymnasium VectorEnv, with agents flattened into the environment axis.
 
     ``num_envs`` is R = E * N rows; row ``e * N + i`` is agent ``i`` of environment ``e``. Rewards are per agent;
@@ -175,22 +175,6 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         """Render one picture per row, as Gymnasium's wrappers expect; rows of one environment share it."""
         pictures = [self.batch.render(e, self.render_mode) for e in range(self.batch.num_envs)]
         return tuple(picture for picture in pictures for _ in range(self.batch.n_agents))
-
-    def states(self) -> Array:
-        """Return the observations of a centralised critic, float32 (E, S): one row per environment, not per agent."""
-        return self.batch.states()
-
-    def set_shaping(self, weight: float) -> None:
-        """Set the weight of shaped rewards, see ``BatchEnv.set_shaping``."""
-        self.batch.set_shaping(weight)
-
-    def set_layout_weights(self, weights: Sequence[float] | None) -> None:
-        """Set how often episodes start on each layout, see ``BatchEnv.set_layout_weights``."""
-        self.batch.set_layout_weights(weights)
-
-    def events_to_rewards(self, weights: Mapping[str, Any] | None) -> None:
-        """Pay weighted events, see ``BatchEnv.events_to_rewards``."""
-        self.batch.events_to_rewards(weights)
 
     def close_extras(self, **kwargs: Any) -> None:
         """Stop the threads."""

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from stable_baselines3.common.vec_env import VecEnv
 
-from collab_overcooked.envs.batch import Array, BatchEnv, by_agent, flat
+from collab_overcooked.envs.batch import Array, BatchControls, BatchEnv, by_agent, flat
 from collab_overcooked.envs.wrappers import check_render_mode, wrapper_metadata, wrapper_text
 from collab_overcooked.kernels.rng import derive_seeds
 
 Indices = int | Iterable[int] | None
 
 
-class SB3VecEnv(VecEnv):
+class SB3VecEnv(BatchControls, VecEnv):
     """A batch as a VecEnv with a row for each agent: row ``e * N + i`` is agent ``i`` of environment ``e``.
 
     Environments are reset in the step that ends them, as Stable-Baselines3 expects: the infos of their rows have
@@ -113,22 +113,6 @@ class SB3VecEnv(VecEnv):
             self._returns[dones], self._lengths[dones] = 0, 0
             self.batch.reset(which=over)
         return flat(observations), rewards, dones, infos
-
-    def states(self) -> Array:
-        """Return the observations of a centralised critic, float32 (E, S): one row per environment, not per agent."""
-        return self.batch.states()
-
-    def set_shaping(self, weight: float) -> None:
-        """Set the weight of shaped rewards, see ``BatchEnv.set_shaping``."""
-        self.batch.set_shaping(weight)
-
-    def set_layout_weights(self, weights: Sequence[float] | None) -> None:
-        """Set how often episodes start on each layout, see ``BatchEnv.set_layout_weights``."""
-        self.batch.set_layout_weights(weights)
-
-    def events_to_rewards(self, weights: Mapping[str, Any] | None) -> None:
-        """Pay weighted events, see ``BatchEnv.events_to_rewards``."""
-        self.batch.events_to_rewards(weights)
 
     def action_masks(self) -> Array:
         """Return the masks of all rows, bool (R, A)."""

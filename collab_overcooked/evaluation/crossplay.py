@@ -322,7 +322,9 @@ def cross_play(
                 if progress is not None:
                     progress(len(done), returns.size)
     returns[:] = np.reshape([done[cell].value for cell in np.ndindex(returns.shape)], returns.shape)
-    return CrossPlay(game.id, game.kwargs | _step_limit(options or {}), names, specs, returns, seed, plugins)
+    wrapper, _ = split_options(options or {})
+    limit = {name: value for name, value in wrapper.items() if name == "max_cycles"}
+    return CrossPlay(game.id, game.kwargs | limit, names, specs, returns, seed, plugins)
 
 
 def plan_pairs(
@@ -354,7 +356,3 @@ class CellReturn(Struct, frozen=True):
 
 
 LINES = JsonlFormat.of("returns.jsonl", "episode", CellReturn, lambda line: line.cell)
-
-
-def _step_limit(options: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in split_options(options)[0].items() if name == "max_cycles"}

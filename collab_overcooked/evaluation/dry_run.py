@@ -20,7 +20,7 @@ from collab_overcooked.policies.llm.settings import DISPATCH, parse_settings
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
-from collab_overcooked.runner.match import Match, MatchPlan, cached_env
+from collab_overcooked.runner.match import MatchPlan
 from collab_overcooked.runner.records import key_of
 
 TEACHER = "teacher"
@@ -67,15 +67,11 @@ def upper_bounds(plan: MatchPlan, records: Iterable[EpisodeRecord]) -> Bounds:
             kind = agent_kind(settings, match.load_game())
             settings.for_agent(kind)  # refuses switches that the run would refuse
             if spec not in commanding:
-                add(spec, kind, keys, _longest(match))
+                add(spec, kind, keys, match.longest)
             commanding |= {spec} if kind == DISPATCH else set()
         for spec in match.teachers() if keys else ():
             add(spec, TEACHER, keys[1:], 1)
     return {name: (len(keys), decisions[name]) for name, keys in episodes.items()}
-
-
-def _longest(match: Match) -> int:
-    return match.longest or cached_env(match.env_id, match.env_kwargs).max_cycles
 
 
 class _Enough(EndpointError):

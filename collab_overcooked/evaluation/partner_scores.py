@@ -275,7 +275,14 @@ def _config(pool: PartnerPool, cells: Sequence[Job], episodes: int) -> dict[str,
 
 
 def find_best_responses(
-    pool: PartnerPool, egos: Sequence[Ego], out: Path, episodes: int | None = None, **options: Any
+    pool: PartnerPool,
+    egos: Sequence[Ego],
+    out: Path,
+    episodes: int | None = None,
+    *,
+    workers: int | str | None = 1,
+    make: MakePolicy | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> PartnerPool:
     """Return a pool with the best response to each partner among egos, and the return of ``random`` if it is one.
 
@@ -284,14 +291,18 @@ def find_best_responses(
         egos: Candidates. One that was trained beside a single partner of the pool plays beside this one alone.
         out: Folder of the lines; an interrupted search is continued.
         episodes: Games per partner and seat, at least 2; the pool's number if None.
-        **options: ``workers``, ``make`` and ``progress`` of ``score``.
+        workers: See ``workers.read_workers``.
+        make: Factory of policies outside the registry or with shared resources, such as language models.
+        progress: Called with cells done and cells in all.
 
     Raises:
         ValueError: ``games`` is less than 2.
     """
     if (episodes or pool.episodes) < 2:
         raise ValueError("games must be at least 2, not 1: half of them choose the best response, half measure it")
-    lines = score(pool, egos, out, split=None, kind=BEST, episodes=episodes, **options)
+    lines = score(
+        pool, egos, out, split=None, kind=BEST, episodes=episodes, workers=workers, make=make, progress=progress
+    )
     return replace(pool, partners=best_responses(pool, lines))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.metrics.registry import measure_numbers, tabulated
 from collab_overcooked.reporting.result_table import ResultTable, table_of_mappings
+from collab_overcooked.runner.episode import Limits
 from collab_overcooked.runner.match import MatchPlan
 from collab_overcooked.runner.records import PackedRecords
 from collab_overcooked.runner.run_plans import Progress, run_plans
@@ -40,33 +41,40 @@ class Episodes(PackedRecords):
 
 
 def evaluate(
-    plan: MatchPlan | str,
+    suite_or_plan: MatchPlan | str,
     out: str | Path | None = None,
     team: str | Mapping[str, str] | Sequence[str] = ("all=greedy",),
     *,
+    seed: int = 0,
+    options: Mapping[str, Any] | None = None,
+    limits: Limits | None = None,
     workers: int | str | None = None,
     make: MakePolicy | None = None,
     run_config: Mapping[str, Any] | None = None,
     stop: Callable[[], None] | None = None,
     progress: Progress | None = None,
-    **plan_options: Any,
+    **suite_options: Any,
 ) -> Episodes:
     """Play a team on a suite, as far as it is missing in a run folder.
 
     Args:
-        plan: Name of a suite or id of its game, or a plan that ``suites.plan_evaluation`` made.
+        suite_or_plan: Name of a suite or id of its game, or a plan that ``suites.plan_evaluation`` made.
         out: Run folder; a run of the same plan that was interrupted there is continued, one of fewer
             episodes extended. If None, no file is kept.
-        team: If the plan is the name of a suite: a mapping of seats to policies, a list of ``seat=policy`` texts or of
-            policies in seat order, or the printed line, ``"agent_0=planner agent_1=greedy"``.
+        team: A mapping of seats to policies, a list of ``seat=policy`` texts or of policies in seat order, or the
+            printed line, ``"agent_0=planner agent_1=greedy"``. Like the next three arguments and the options of the
+            suite, it belongs to the plan of a suite that is given by name.
+        seed: Seed of the suite.
+        options: Options of the environment.
+        limits: Limits of conversations and corrections.
         workers: See ``workers.read_workers``; the number of processor cores if None.
         make: Turns policy texts into policies, for policies outside the registry or that share something. The workers
             are threads of this process then, 1 if ``workers`` is None.
         run_config: JSON values that must be equal for a run to be continued, besides those of its plan.
         stop: Called when playing ends early, so that policies in other threads need not be waited for.
         progress: Called after every episode.
-        **plan_options: ``seed``, ``options`` (of the environment), ``limits`` and options of the suite, if the plan is
-            the name of a suite.
+        **suite_options: Fields of the suite's options, such as ``episodes``; see ``collab-overcooked evaluate SUITE
+            --help``.
 
     Returns:
         The records of the whole run, in the order of tasks and episodes, whatever ``workers`` is. ``to_pandas()`` has
@@ -76,10 +84,13 @@ def evaluate(
         ValueError: For an unknown policy, bad workers, or a folder with another run in it.
         OSError: If the folder cannot be written to, or another process writes to it.
     """
-    if isinstance(plan, str):
-        plan = plan_evaluation(plan, team, **plan_options)
-    elif plan_options:
-        raise ValueError(f"{next(iter(plan_options))}: options of a suite belong to its plan, which is made already")
+    if isinstance(suite_or_plan, str):
+        plan = plan_evaluation(suite_or_plan, team, seed=seed, options=options, limits=limits, **suite_options)
+    else:
+        plan = suite_or_plan
+        given = [name for name, value in (("seed", seed), ("options", options), ("limits", limits)) if value]
+        if refused := [*suite_options, *given]:
+            raise ValueError(f"{refused[0]}: options of a suite belong to its plan, which is made already")
     folder = None if out is None else Path(out)
     played = run_plans(
         [(plan, folder)], folder, workers=workers, make=make, run_config=run_config, stop=stop, progress=progress

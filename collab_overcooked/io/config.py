@@ -14,13 +14,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import EnumType, IntEnum
 from pathlib import Path
-from typing import Any, ClassVar, Self
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import check_options, quote_value
 from collab_overcooked.io.schema import Parser
+
+if TYPE_CHECKING:
+    import numpy as np
 
 MAX_DEPTH = 20  # of nested lists
 OBS_REASON = "Encoding of observations as arrays; neither the information in them nor the actions change."
@@ -111,6 +112,8 @@ class Config:
         Raises:
             ValueError: For a value without a column.
         """
+        import numpy as np  # which help texts, that read options, do not need
+
         names = [column.name.lower() for column in columns]
         if unknown := values.keys() - set(names):
             raise ValueError(f"{columns.__name__} has no column for {', '.join(sorted(unknown))}")

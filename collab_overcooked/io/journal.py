@@ -15,6 +15,11 @@ from collab_overcooked.io.schema import Parser, SchemaError, json_line, parse_js
 logger = logging.getLogger(__name__)
 
 
+def has_lines(path: Path) -> bool:
+    """Return whether a journal was begun: there is a file, and it is not empty."""
+    return path.exists() and path.stat().st_size > 0
+
+
 class JournalFile:
     """JSON lines that are appended one at a time. Its writers hold a lock; readers see complete lines only.
 

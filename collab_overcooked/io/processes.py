@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import pickle
 import signal
 import sys
@@ -17,6 +18,11 @@ MAIN = ("__main__", "__mp_main__")  # names of the script or notebook that a pro
 # Modules of loaders that every Python has; import hooks that a program installed are not there in a new process
 _LOADERS = {"_frozen_importlib", "_frozen_importlib_external", "zipimport", "builtins"}
 _lock = threading.RLock()
+
+
+def available_cores() -> int:
+    """Return the number of processor cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class NotImportable(ValueError):

@@ -28,6 +28,11 @@ def one_line(text: str) -> str:
     return re.sub(r"[\n\t]+", " ", harmless(text))
 
 
+def single_spaced(text: object) -> str:
+    """Return a harmless text with single spaces for runs of whitespace."""
+    return " ".join(harmless(str(text)).split())
+
+
 def plural(count: float, noun: str) -> str:
     """Return a count with its noun: ``"1 step"``, ``"2 steps"``, ``"2.5 items"``."""
     return f"{count if count % 1 else int(count)} {noun}{'s' * (count != 1)}"

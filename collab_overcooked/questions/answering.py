@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
@@ -33,7 +34,7 @@ from collab_overcooked.questions.items import (
 )
 from collab_overcooked.questions.options import PLAY, STATE, WORDS
 from collab_overcooked.questions.source import OTHER, asked_seat, source_of
-from collab_overcooked.runner.episode import Stepped, answer_for, episode, policy_seed
+from collab_overcooked.runner.episode import Event, Stepped, answer_for, drive, episode, policy_seed
 from collab_overcooked.runner.match import Match, cached_env, cached_team
 from collab_overcooked.runner.teams import MakePolicy, Team
 
@@ -87,12 +88,15 @@ class QuestionRecord(EpisodeRecord, kw_only=True):
 class QuestionMatch(Match):
     """Answer of a policy to an item."""
 
-    longest = 1
     playable = False
     item: Item  # The item
     set: str  # Name of its question set
     way: Literal["words", "play"]
     without: Literal["state"] | None  # ``STATE`` if the state is withheld
+
+    @property
+    def longest(self) -> int:
+        return 1
 
     @property
     def seed_name(self) -> str:
@@ -132,19 +136,17 @@ class QuestionMatch(Match):
         run = episode(env, team.specs, self.seed, task=self.task, limits=self.limits, start=item.scene.state)
         scenes: list[Mapping[str, Any]] = [item.scene.state]
         actions: list[Sequence[str]] = []
-        chosen, answer = None, None
-        try:
-            while chosen is None and len(actions) < source.patience:
-                event = run.send(answer)
-                answer = answer_for(team, event)
-                if isinstance(event, Stepped):
-                    scenes.append(env.scene())
-                    actions.append(event.step.action_texts)
-                    chosen = source.chosen(item, scenes, actions)
-        except StopIteration:
-            pass
-        finally:
-            run.close()
+        chosen: int | None = None
+
+        def is_answered(event: Event) -> bool:
+            nonlocal chosen
+            if isinstance(event, Stepped):
+                scenes.append(env.scene())
+                actions.append(event.step.action_texts)
+                chosen = source.chosen(item, scenes, actions)
+            return chosen is not None or len(actions) >= source.patience
+
+        drive(run, partial(answer_for, team), is_answered)
         tokens = [spent for step in run.steps for spent in step.tokens if spent is not None]
         action_texts = "; ".join(step_actions[asked_seat(item)] for step_actions in actions)
         return Choice(None if chosen == OTHER else chosen, action_texts, sum(tokens) if tokens else None)

@@ -156,6 +156,7 @@ class EpisodeConfig:
     feedback: Sequence[str] = ()  # On the previous episode by seat, for the record and the seats
     accounts: Callable[[], Mapping[str, Any]] = dict  # Returns the cost of answers by agent, when the episode is over
     start: Mapping[str, Any] | None = None  # Initial scene, which is not part of the record
+    ends_after: int | None = None  # Steps after which it is stopped before its time limit, which agents know
 
 
 class Episode(Generator[Event, Answer, EpisodeRecord]):
@@ -166,11 +167,13 @@ class Episode(Generator[Event, Answer, EpisodeRecord]):
         ends_after: Steps after which the episode is stopped before its time limit, which agents know.
     """
 
-    ends_after: int | None = None
-
     def __init__(self, env: ParallelEnv, specs: Sequence[str], seed: int, config: EpisodeConfig) -> None:
+        if len(specs) != env.game.n_agents:
+            raise ValueError(f"team: {len(specs)} policies for {env.game.n_agents} seats of {env.game.id}")
+        if env.mask_in != "info":
+            raise ValueError(f"mask_in must be 'info' to play teams, not {env.mask_in!r}")
         self.env, self.game, self.specs, self.seed, self.config = env, env.game, specs, seed, config
-        self._limits = config.limits or Limits()
+        self._limits, self.ends_after = config.limits or Limits(), config.ends_after
         self.steps: list[Step] = []
         self._record_class = record_class(env.game.id)
         self._step_class = step_class(self._record_class)
@@ -293,14 +296,36 @@ class Episode(Generator[Event, Answer, EpisodeRecord]):
         )
 
 
-def episode(env: ParallelEnv, specs: Sequence[str], seed: int, **config: Any) -> Episode:
+def episode(
+    env: ParallelEnv,
+    specs: Sequence[str],
+    seed: int,
+    *,
+    task: str = "",
+    episode: int = 0,
+    level: int | None = None,
+    limits: Limits | None = None,
+    fresh: bool = True,
+    feedback: Sequence[str] = (),
+    start: Mapping[str, Any] | None = None,
+    accounts: Callable[[], Mapping[str, Any]] = dict,
+    ends_after: int | None = None,
+) -> Episode:
     """Begin an episode that requests every decision: a generator of events that is sent the answers.
 
     Args:
         env: Environment with one seat for each spec; its masks must be in the infos (``mask_in="info"``).
         specs: Specs of the policies by seat, for the record.
         seed: Seed of the environment; the policies' seeds are derived from it.
-        **config: See ``EpisodeConfig``.
+        task: Name of the task, for the record and the policies.
+        episode: Number of the episode, for the record.
+        level: Level of the task, for the record.
+        limits: Limits of conversations and corrections; the defaults if None.
+        fresh: Whether the environment is seeded; if False, its generator goes on from the previous episode.
+        feedback: Feedback on the previous episode by seat, for the record and the seats.
+        start: Initial scene, which is not part of the record; that of the seed if None.
+        accounts: Function that returns the cost of answers by agent, called when the episode is over.
+        ends_after: Steps after which the episode is stopped before its time limit; agents know this number.
 
     Returns:
         A generator that yields ``Started``, ``Ask`` and ``Stepped``, is sent the answers, and returns the record.
@@ -308,16 +333,24 @@ def episode(env: ParallelEnv, specs: Sequence[str], seed: int, **config: Any) ->
     Raises:
         ValueError: If there is not one spec per seat, or the masks are not in the infos.
     """
-    game = env.game
-    if len(specs) != game.n_agents:
-        raise ValueError(f"team: {len(specs)} policies for {game.n_agents} seats of {game.id}")
-    if env.mask_in != "info":
-        raise ValueError(f"mask_in must be 'info' to play teams, not {env.mask_in!r}")
-    return Episode(env, specs, seed, EpisodeConfig(**config))
+    config = EpisodeConfig(
+        task=task, episode=episode, level=level, limits=limits, start=start, accounts=accounts, ends_after=ends_after
+    )
+    return Episode(env, specs, seed, config)
 
 
 def play_episode(
-    env: ParallelEnv, team: Team, seed: int, *, ends_after: int | None = None, **options: Any
+    env: ParallelEnv,
+    team: Team,
+    seed: int,
+    *,
+    task: str = "",
+    episode: int = 0,
+    level: int | None = None,
+    limits: Limits | None = None,
+    fresh: bool = True,
+    feedback: Sequence[str] = (),
+    ends_after: int | None = None,
 ) -> EpisodeRecord:
     """Play one episode with a team of policies.
 
@@ -325,8 +358,13 @@ def play_episode(
         env: Environment with one seat for each policy.
         team: Policies of all seats.
         seed: Seed of the environment.
-        ends_after: See ``Episode``.
-        **options: Options of ``episode``.
+        task: Name of the task, for the record and the policies.
+        episode: Number of the episode, for the record.
+        level: Level of the task, for the record.
+        limits: Limits of conversations and corrections; the defaults if None.
+        fresh: Whether the environment is seeded; if False, its generator goes on from the previous episode.
+        feedback: Feedback on the previous episode by seat, for the record and the seats.
+        ends_after: Steps after which the episode is stopped before its time limit; agents know this number.
 
     Returns:
         The record without its metrics, as JSON values.
@@ -334,16 +372,43 @@ def play_episode(
     Raises:
         ValueError: If the team does not have one policy per seat, or a policy returns an invalid answer.
     """
-    run = episode(env, team.specs, seed, accounts=lambda: accounts_of(env, team), **options)
-    run.ends_after = ends_after
-    answer: Answer = None
+    config = EpisodeConfig(
+        task=task,
+        episode=episode,
+        level=level,
+        limits=limits,
+        fresh=fresh,
+        feedback=feedback,
+        accounts=lambda: accounts_of(env, team),
+        ends_after=ends_after,
+    )
     with Answers(team) as answers:
+        return drive(Episode(env, team.specs, seed, config), answers.to)
+
+
+def drive(
+    run: Episode, answer: Callable[[Event], Answer], until: Callable[[Event], bool] | None = None
+) -> EpisodeRecord:
+    """Answer the events of an episode until it is over.
+
+    Args:
+        run: Episode that has not begun.
+        answer: Function that returns the answer to an event.
+        until: Function of each event; the episode is left as soon as the function returns True.
+
+    Returns:
+        The record without metrics; with ``ended: "left"`` if the episode was left.
+    """
+    given: Answer = None
+    while True:
         try:
-            while True:
-                answer = answers.to(run.send(answer))
+            event = run.send(given)
         except StopIteration as over:
             record: EpisodeRecord = over.value
             return record
+        if until is not None and until(event):
+            return run.close()
+        given = answer(event)
 
 
 @one_torch_thread()

@@ -39,11 +39,9 @@ class Match:
         first: Number of the first episode within its task.
         episodes: Number of episodes.
         limits: Limits of conversations and corrections.
-        longest: Maximum steps of an episode; None for the environment's limit.
         playable: Whether people can play it: all episodes, from start to end.
     """
 
-    longest: ClassVar[int | None] = None
     playable: ClassVar[bool] = True
     env_id: str
     env_kwargs: Mapping[str, Any]
@@ -76,6 +74,11 @@ class Match:
         return make_teaching(NO_TEACHER)
 
     @property
+    def longest(self) -> int:
+        """Maximum number of steps of an episode."""
+        return cached_env(self.env_id, self.env_kwargs).max_cycles
+
+    @property
     def seed_name(self) -> str:
         """Name from which a suite derives the seeds of episodes, the same for both orders of seats."""
         return self.task.removesuffix(SWAPPED)
@@ -93,11 +96,20 @@ class Match:
             actions: Action ids by timestep and seat that policies have decided before, for a single episode.
         """
         env, measure = cached_env(self.env_id, self.env_kwargs), game_metrics(self.env_id).measure
-        values: dict[str, Any] = {"level": self.level, "limits": self.limits}
         if actions is None:
-            team, teaching = cached_team(self.team, make), self.teaching(make or make_known_policy)
-            return play_series(env, team, self.seed, self.keys, score=measure, teaching=teaching, **values)
-        decided = episode(env, self.team, self.seed, task=self.task, episode=self.first, **values)
+            return play_series(
+                env,
+                cached_team(self.team, make),
+                self.seed,
+                self.keys,
+                score=measure,
+                teaching=self.teaching(make or make_known_policy),
+                level=self.level,
+                limits=self.limits,
+            )
+        decided = episode(
+            env, self.team, self.seed, task=self.task, episode=self.first, level=self.level, limits=self.limits
+        )
         record = decided.take(actions)
         return [record.replace(metrics=measure(record))]
 

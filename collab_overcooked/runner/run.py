@@ -13,7 +13,7 @@ from typing import Any, Generic, Self, TypeVar
 from collab_overcooked.core.record import compress
 from collab_overcooked.io.file_lock import FileLock
 from collab_overcooked.io.files import write_atomic
-from collab_overcooked.io.journal import JournalFile
+from collab_overcooked.io.journal import JournalFile, has_lines
 from collab_overcooked.runner.records import CONFIG, EPISODES, JsonlFormat, read_config, read_lines
 
 logger = logging.getLogger(__name__)
@@ -132,7 +132,7 @@ def resumable(folder: Path, kept: str) -> Iterator[None]:
 
 def add_hint(interrupt: KeyboardInterrupt, folder: Path, kept: str) -> None:
     """Add a note to an interrupt: whether the same command resumes a folder; see ``resumable``."""
-    if any(path.stat().st_size for path in folder.glob(kept)):
+    if any(map(has_lines, folder.glob(kept))):
         interrupt.add_note(f"the same command resumes {folder}")
     else:
         interrupt.add_note(f"{folder} holds nothing to resume from; the same command starts again")
@@ -182,7 +182,7 @@ class Run(Locked, Generic[T]):
         busy = "another evaluation writes to this folder; wait for it, or choose another folder"
         files = [(self._journal, f"its {lines.noun} is played again")]
         with locked_folder(self.path, busy, self.config, files) as self._lock:
-            begun = self._journal.path.exists() and self._journal.path.stat().st_size > 0
+            begun = has_lines(self._journal.path)
             for result, line in read_lines(self._journal.path, lines, pack=True) if begun else ():
                 self._keep(result, line)
 

@@ -17,6 +17,7 @@ from collab_overcooked.metrics.registry import metrics_of
 from collab_overcooked.policies.api import Learner, Lesson, Policy, ReportsUsage, Teacher
 from collab_overcooked.policies.registry import LANGUAGE
 from collab_overcooked.policies.specs import make_known_policy
+from collab_overcooked.runner.decisions import Limits
 from collab_overcooked.runner.episode import play_episode, watching
 from collab_overcooked.runner.teams import Team, make_team
 
@@ -167,7 +168,8 @@ def play_series(
     *,
     score: Callable[[Any], dict[str, Any]],
     teaching: Teaching | None = None,
-    **options: Any,
+    level: int | None = None,
+    limits: Limits | None = None,
 ) -> list[EpisodeRecord]:
     """Play consecutive episodes: the environment is seeded once, and the team may learn from each episode.
 
@@ -178,23 +180,25 @@ def play_series(
         keys: Task and number of each episode.
         score: Function that returns the metrics of a record.
         teaching: Teaching between the episodes, if any.
-        **options: Further options of ``episode``.
+        level: Level of the task, for the records.
+        limits: Limits of conversations and corrections; the defaults if None.
 
     Returns:
         The records with their metrics; feedback on an episode is in the record of the next.
     """
     teaching, records = teaching or make_teaching(NO_TEACHER), list[EpisodeRecord]()
     feedback: Sequence[str] = ()
-    placebo_team = _PlaceboTeam(env, seed) if teaching.is_placebo else None
+    placebo_team = _PlaceboTeam(env, seed, limits) if teaching.is_placebo else None
     for task, number in keys:
         if records:
-            placebo = placebo_team.play(records[-1], score=score, **options) if placebo_team else None
+            placebo = placebo_team.play(records[-1], score) if placebo_team else None
             feedback = teaching.look_back(env.game, records[-1], team.policies, placebo)
             teacher: object = teaching.teacher
             if isinstance(teacher, ReportsUsage):
                 records[-1].accounts = records[-1].accounts | {"teacher": convert(teacher.account(), Usage)}
-        played: dict[str, Any] = {"task": task, "episode": number, "feedback": feedback, "fresh": not records}
-        record = play_episode(env, team, seed, **played, **options)
+        record = play_episode(
+            env, team, seed, task=task, episode=number, level=level, limits=limits, fresh=not records, feedback=feedback
+        )
         records.append(record.replace(metrics=score(record)))
     return records
 
@@ -202,16 +206,26 @@ def play_series(
 class _PlaceboTeam:
     """A different team that plays the episodes of a series; its feedback serves as placebo."""
 
-    def __init__(self, env: ParallelEnv, seed: int) -> None:
+    def __init__(self, env: ParallelEnv, seed: int, limits: Limits | None) -> None:
         self.env, self.seed, self.begun = ParallelEnv(env.game, max_cycles=env.max_cycles), seed, False
+        self.limits = limits
         self.team = make_team((OTHER_POLICY,) * env.game.n_agents, make_known_policy)
 
-    def play(self, like: EpisodeRecord, *, score: Callable[[Any], dict[str, Any]], **options: Any) -> EpisodeRecord:
-        """Return the record of the next episode, which has the task and number of the team's."""
-        played: dict[str, Any] = {"task": like.task, "episode": like.episode, "fresh": not self.begun}
-        self.begun, watch = True, watching.set(None)  # whoever watches the team's episodes sees no others
+    def play(self, like: EpisodeRecord, score: Callable[[Any], dict[str, Any]]) -> EpisodeRecord:
+        """Return the record of the next episode, which has the task, number and level of the team's."""
+        fresh, self.begun = not self.begun, True
+        watch = watching.set(None)  # whoever watches the team's episodes sees no others
         try:
-            record = play_episode(self.env, self.team, self.seed, **played, **options)
+            record = play_episode(
+                self.env,
+                self.team,
+                self.seed,
+                task=like.task,
+                episode=like.episode,
+                level=like.level,
+                limits=self.limits,
+                fresh=fresh,
+            )
         finally:
             watching.reset(watch)
         return record.replace(metrics=score(record))

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from collab_overcooked.io.checks import parse_integer
-from collab_overcooked.io.processes import caller_hidden, pack_call
+from collab_overcooked.io.processes import available_cores, caller_hidden, pack_call
 from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.runner.registrations import (
     JobNeeds,
@@ -73,7 +73,7 @@ def read_workers(value: int | str | None, default: int | None = None) -> Workers
         ValueError: The value is not a positive integer, ``ray`` or ``ray:ADDRESS``.
     """
     if value is None:
-        return Workers(_cores(), begins_here=True) if default is None else Workers(default)
+        return Workers(available_cores(), begins_here=True) if default is None else Workers(default)
     if isinstance(value, str):
         name, _, address = value.strip().partition(":")
         if name == RAY:
@@ -82,10 +82,6 @@ def read_workers(value: int | str | None, default: int | None = None) -> Workers
             raise ValueError(f"workers must be an integer of at least 1, ray or ray:ADDRESS, not {value!r}")
         value = int(name)
     return Workers(parse_integer("workers", value, 1))
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def run_jobs(

@@ -11,6 +11,7 @@ from collab_overcooked import registry
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.wrappers import split_options
 from collab_overcooked.io import checks as messages
+from collab_overcooked.io.text import single_spaced
 from collab_overcooked.testing.batch_checks import check_batch, check_observe, check_signatures, kernel_versions
 from collab_overcooked.testing.compile_check import check_kernels
 from collab_overcooked.testing.copy_checks import check_clone, check_deepcopy, check_fresh, check_pickle
@@ -32,7 +33,7 @@ from collab_overcooked.testing.pettingzoo_checks import (
     check_render,
     check_seeds,
 )
-from collab_overcooked.testing.report import ConformanceError, Rejected, Report, Result, Skip, Subject, one_line
+from collab_overcooked.testing.report import ConformanceError, Rejected, Report, Result, Skip, Subject
 from collab_overcooked.testing.reset_checks import check_draws, check_resets
 from collab_overcooked.testing.state_checks import check_events, check_global_state, check_pay
 
@@ -125,9 +126,9 @@ def _run(name: str, check: Callable[[Subject], str], subject: Subject) -> Result
     except Skip as reason:
         return Result(name, "skipped", str(reason))
     except AssertionError as error:
-        return Result(name, "failed", one_line(error) or "an assertion without a message failed")
+        return Result(name, "failed", single_spaced(error) or "an assertion without a message failed")
     except Exception as error:  # any exception is a failure of the environment; the other checks still run
-        return Result(name, "failed", f"raised {type(error).__name__}: {one_line(error)}")
+        return Result(name, "failed", f"raised {type(error).__name__}: {single_spaced(error)}")
 
 
 KERNELS = "kernels"

@@ -11,6 +11,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.batch import BatchEnv
+from collab_overcooked.io.text import single_spaced
 from collab_overcooked.testing.playing import (
     MAX_STEPS,
     PARTS,
@@ -23,7 +24,7 @@ from collab_overcooked.testing.playing import (
     result_difference,
     walk_in,
 )
-from collab_overcooked.testing.report import Skip, Subject, expect, one_line
+from collab_overcooked.testing.report import Skip, Subject, expect
 
 BATCH = 32  # environments in which episodes that are terminated are looked for
 
@@ -69,7 +70,7 @@ def _expect_in_space(space: Any, value: Any, where: str) -> None:
 
 
 def _shortened(value: object) -> str:
-    text = one_line(value)
+    text = single_spaced(value)
     return text if len(text) <= 80 else text[:77] + "..."
 
 

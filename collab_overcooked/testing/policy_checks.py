@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from collab_overcooked import registry
+from collab_overcooked.io.text import single_spaced
 from collab_overcooked.runner.batched import play_batch
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.teams import make_team
 from collab_overcooked.testing.playing import difference
-from collab_overcooked.testing.report import ConformanceError, Report, Result, Skip, expect, one_line
+from collab_overcooked.testing.report import ConformanceError, Report, Result, Skip, expect
 
 
 def check_policy(
@@ -73,7 +74,7 @@ def _run(name: str, check: Callable[[], str]) -> Result:
     except Skip as reason:
         return Result(name, "skipped", str(reason))
     except AssertionError as error:
-        return Result(name, "failed", one_line(error))
+        return Result(name, "failed", single_spaced(error))
 
 
 def _compare(seed: int, steps: Sequence[Any], alone: Sequence[Any], where: str) -> None:

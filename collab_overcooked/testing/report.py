@@ -113,8 +113,3 @@ class Subject:
         """
         if not self.accepts(name):
             raise Skip(f"the environment does not accept the option {name}")
-
-
-def one_line(value: object) -> str:
-    """Return a text with runs of whitespace replaced by single spaces."""
-    return " ".join(str(value).split())

@@ -7,9 +7,11 @@ import subprocess
 import sys
 
 from collab_overcooked import registry
+from collab_overcooked.cli import PANELS
 
 HEAVY = {"numba", "scipy", "pandas", "matplotlib", "pettingzoo", "gymnasium", "torch"}
-COMMANDS = ("compare", "crossplay", "partners", "questions", "score", "train")
+OF_FILES = ("check", "generate")  # their options are those of each game's files, whose checks come with them
+COMMANDS = [name for panel in PANELS.values() for name in panel if name not in OF_FILES]
 HELP = [*([name] for name in COMMANDS), ["play", "rush"], *(["evaluate", suite] for suite in registry.suites())]
 CODE = """
 import json, sys

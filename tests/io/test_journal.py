@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from collab_overcooked.io.journal import JournalFile
+from collab_overcooked.io.journal import JournalFile, has_lines
 from collab_overcooked.io.schema import SchemaError, integer
 from collab_overcooked.play.recording import INPUTS, PlayFolder
 
@@ -111,3 +111,12 @@ def test_an_interrupt_after_a_whole_line_keeps_it_and_a_full_disk_does_not(tmp_p
     assert list(JournalFile(journal.path, integer()).read()) == [1, 2][:kept]
     journal.append(3)
     assert list(JournalFile(journal.path, integer()).read()) == [*[1, 2][:kept], 3]
+
+
+def test_a_journal_is_begun_with_its_first_line(tmp_path: Path) -> None:
+    file = JournalFile(tmp_path / "a")
+    assert not has_lines(file.path)
+    file.path.touch()
+    assert not has_lines(file.path)
+    file.append(1)
+    assert has_lines(file.path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import sys
 from collections import Counter
@@ -11,7 +12,18 @@ from typing import Any
 
 import pytest
 
-from collab_overcooked.io.processes import NotImportable, call_packed, caller_hidden, is_importable, pack, pack_call
+from collab_overcooked import registry
+from collab_overcooked.envs.batch import BatchEnv
+from collab_overcooked.io.processes import (
+    NotImportable,
+    available_cores,
+    call_packed,
+    caller_hidden,
+    is_importable,
+    pack,
+    pack_call,
+)
+from collab_overcooked.runner.workers import read_workers
 
 
 class Local:
@@ -97,3 +109,11 @@ def test_no_name_of_the_callers_script_is_left_while_processes_start_and_it_is_b
     with pytest.raises(KeyError), caller_hidden():
         raise KeyError
     assert {name: getattr(main, name, None) for name in before} == before
+
+
+def test_every_place_counts_the_same_cores() -> None:
+    """A container may have fewer cores than the machine."""
+    cores = available_cores()
+    assert 1 <= cores <= (os.cpu_count() or 1)
+    assert read_workers(None).count == cores
+    assert BatchEnv(registry.load_game("CuisineWorld-v0"), 1).num_threads == cores

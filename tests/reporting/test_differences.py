@@ -26,7 +26,7 @@ def test_episodes_are_compared_by_what_the_table_ranks(game: str, tmp_path: Path
             values = episode_values(read_records(tmp_path / entry.folder), metric).values()
             score = line.scores[entry.setting]
             assert score is not None and sum(values) / len(values) == pytest.approx(score.value, rel=0.05)
-    differences = board.differences()
+    differences = board.differences
     assert differences is not None and f" {metric}," in differences.title
 
 

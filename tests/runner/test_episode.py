@@ -22,6 +22,7 @@ from collab_overcooked.runner.episode import (
     Started,
     Stepped,
     derive_seed,
+    drive,
     episode,
     episode_seed,
     make_logger,
@@ -307,19 +308,28 @@ def test_policies_get_seeds_of_their_own(env, scripted):
 # ------------------------------------------------------------------------------------------- asking and answering
 
 
-def drive(run, answers):
+def driven(run, answers):
     """Answer every question of an episode by ``answers(ask)``; returns all events and the record."""
-    events, answer = [], None
-    while True:
-        try:
-            events.append(run.send(answer))
-        except StopIteration as over:
-            return events, over.value
-        answer = answers(events[-1]) if isinstance(events[-1], Ask) else None
+    events = []
+
+    def answer(event):
+        events.append(event)
+        return answers(event) if isinstance(event, Ask) else None
+
+    record = drive(run, answer)
+    return events, record
+
+
+def test_an_episode_is_left_when_the_driver_says_so(env):
+    run = episode(env, ("one", "two"), 1, task="boiled_egg")
+    left = drive(run, lambda event: "wait(1)", lambda event: isinstance(event, Stepped) and event.timestep == 3)
+    assert (left.timesteps, left.ended) == (3, "left")
+    whole = drive(episode(env, ("one", "two"), 1, task="boiled_egg"), lambda event: "wait(1)")
+    assert whole.steps[:3] == left.steps and not whole.ended
 
 
 def test_an_episode_asks_and_tells_of_its_steps(env):
-    events, record = drive(episode(env, ("one", "two"), 1, task="boiled_egg"), lambda ask: "wait(1)")
+    events, record = driven(episode(env, ("one", "two"), 1, task="boiled_egg"), lambda ask: "wait(1)")
     assert isinstance(events[0], Started) and events[0].seed == 1
     assert [event.timestep for event in events if isinstance(event, Stepped)] == list(range(1, 26))
     asked = [(event.seat, event.kind, event.seen.timestep) for event in events if isinstance(event, Ask)]

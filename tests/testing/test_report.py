@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from collab_overcooked.testing.report import ConformanceError, Report, Result, Skip, Subject, expect, one_line
+from collab_overcooked.testing.report import ConformanceError, Report, Result, Skip, Subject, expect
 
 REPORT = Report(
     "Kitchen-v0",
@@ -53,7 +53,3 @@ def test_expect_fails_with_its_sentence() -> None:
     expect([1], "never")
     with pytest.raises(AssertionError, match=r"^it is empty$"):
         expect([], "it is empty")
-
-
-def test_one_line_joins_all_whitespace() -> None:
-    assert one_line(" a\n\tb  c ") == "a b c"

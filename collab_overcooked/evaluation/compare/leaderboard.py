@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from collab_overcooked.evaluation import crossplay
 from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Summary
 from collab_overcooked.evaluation.compare.plan import PLAN, ComparisonPlan, Entry, Skipped, is_blind, read_plan
 from collab_overcooked.evaluation.crossplay import CrossPlay
+from collab_overcooked.io.journal import has_lines
 from collab_overcooked.io.text import join_and
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.policies.registry import LANGUAGE, PERSON
@@ -53,13 +55,13 @@ class LeaderboardLine:
     summary: Summary  # Means over all episodes
     records: Sequence[EpisodeRecord]  # Episodes of the policy
 
-    @property
+    @cached_property
     def decisions(self) -> tuple[int, float]:
         """Number of decisions and their total time in seconds."""
         decisions = [times for record in self.records for times in record.decisions.values()]
         return sum(count for count, _ in decisions), sum(seconds for _, seconds in decisions)
 
-    @property
+    @cached_property
     def milliseconds(self) -> float | None:
         """Mean time of a decision; None if there was none."""
         count, seconds = self.decisions
@@ -95,17 +97,19 @@ class Leaderboard:
     known_floors: Mapping[str, float] = field(default_factory=dict)  # Measured floors by setting, see ``floors``
     yardsticks: Mapping[str, float] = field(default_factory=dict)  # Measured scores of ``greedy`` by setting
 
-    def ordered(self, lines: Sequence[LeaderboardLine] | None = None) -> list[LeaderboardLine | Reference]:
-        """Return policies and published results, best first.
+    @cached_property
+    def ordered(self) -> list[LeaderboardLine | Reference]:
+        """Policies, each with a line of its own, and published results, best first."""
+        return self._ranked(self.lines)
 
-        Args:
-            lines: Policies to rank; all policies of the leaderboard if None.
+    def _ranked(self, lines: Sequence[LeaderboardLine]) -> list[LeaderboardLine | Reference]:
+        """Return policies and published results, best first.
 
         Policies are ranked by the mean over their settings of score / yardstick (yardstick / score when lower is
         better). The best score on the board takes the place of a missing yardstick; the order can then depend on who
         else is compared.
         """
-        everybody: list[LeaderboardLine | Reference] = [*(self.lines if lines is None else lines), *self.references]
+        everybody: list[LeaderboardLine | Reference] = [*lines, *self.references]
         lower = self.benchmark.lower_is_better
         best: dict[str, float] = {}
         for entry in everybody:
@@ -127,8 +131,9 @@ class Leaderboard:
 
         return sorted(everybody, key=share, reverse=True)
 
+    @cached_property
     def specialists(self) -> dict[str, list[LeaderboardLine]]:
-        """Return, by row name, trained policies of one method that each play different settings."""
+        """By row name, trained policies of one method that each play different settings."""
         axes = {setting.name: next(iter(setting.axes), "setting") for setting in self.benchmark.settings}
         methods: dict[str, list[LeaderboardLine]] = {}
         for line in self.lines:
@@ -142,13 +147,14 @@ class Leaderboard:
             if len(rows) > 1 and len(_names(rows)) == sum(len(line.scores) for line in rows)
         }
 
+    @cached_property
     def merged(self) -> list[LeaderboardLine]:
-        """Return the rows of the tables.
+        """Rows of the tables.
 
         Checkpoints of one method that were trained for single settings are merged into one row. Of the blind rules,
         the best one is a row.
         """
-        names = {line.policy: name for name, lines in self.specialists().items() for line in lines}
+        names = {line.policy: name for name, lines in self.specialists.items() for line in lines}
         blind = [line for line in self.lines if is_blind(line.policy)]
         by_name: dict[str, list[LeaderboardLine]] = {}
         for line in (*(line for line in self.lines if not is_blind(line.policy)), *self._best(blind)):
@@ -159,7 +165,7 @@ class Leaderboard:
         """Merge several blind rules into one line: the best rule, under a name that says so."""
         if len(blind) < 2:
             return list(blind)
-        best = next(line for line in self.ordered(blind) if isinstance(line, LeaderboardLine))
+        best = next(line for line in self._ranked(blind) if isinstance(line, LeaderboardLine))
         return [replace(best, policy=f"best blind rule of {len(blind)}: {best.policy}")]
 
     def _merge(self, name: str, lines: Sequence[LeaderboardLine]) -> LeaderboardLine:
@@ -171,13 +177,15 @@ class Leaderboard:
             name, lines[0].kind, scores, summary, [record for line in lines for record in line.records]
         )
 
+    @cached_property
     def merged_by_rank(self) -> list[LeaderboardLine]:
-        """Return the policies of the tables without published ones, the best first."""
-        return [line for line in self.ordered(self.merged()) if isinstance(line, LeaderboardLine)]
+        """Rows of the tables without published ones, the best first."""
+        return [line for line in self._ranked(self.merged) if isinstance(line, LeaderboardLine)]
 
+    @cached_property
     def leaders(self) -> list[LeaderboardLine]:
-        """Return the best policy, and those whose paired difference from it may be nothing."""
-        ranked = self.merged_by_rank()
+        """The best policy, and those whose paired difference from it may be nothing."""
+        ranked = self.merged_by_rank
         return [
             line
             for k, line in enumerate(ranked)
@@ -193,9 +201,10 @@ class Leaderboard:
             return True  # without an interval only equal scores are a tie
         return difference.high < 0 if self.benchmark.lower_is_better else difference.low > 0
 
+    @cached_property
     def result(self) -> str:
-        """Return who leads, alone or with others, as a sentence with 95 % intervals; empty if nobody has played."""
-        leaders, column = self.leaders(), self.benchmark.column("")
+        """Sentence that says who leads, with 95 % intervals; empty if nobody has played."""
+        leaders, column = self.leaders, self.benchmark.column("")
         scores = [(line.policy, column.with_interval(line.summary.score)) for line in leaders]
         if len(scores) > 1:
             text = f"{join_and(' with '.join(score) for score in scores)} tie"
@@ -203,12 +212,13 @@ class Leaderboard:
             text = "".join(f"{policy} leads with {score}" for policy, score in scores)
         return f"{text}: {self.benchmark.measure}, mean and 95 % interval." if text else ""
 
+    @cached_property
     def ranking(self) -> ResultTable:
-        """Return the scores by setting."""
+        """Table of the scores by setting."""
         settings = [setting.name for setting in self.benchmark.settings]
         rows: list[tuple[Cell, ...]] = []
         marks: dict[int, str] = {}
-        for i, one in enumerate(self.ordered(self.merged())):
+        for i, one in enumerate(self._ranked(self.merged)):
             mine = isinstance(one, LeaderboardLine)
             marks[i] = one.kind.lower() if mine else "published"
             scores = (one.scores.get(setting) for setting in settings)
@@ -219,8 +229,9 @@ class Leaderboard:
         columns = (_POLICY, _KIND, *map(self.benchmark.column, settings), _EPISODES, _MILLISECONDS)
         return ResultTable(columns, tuple(rows), self.benchmark.measure, marks)
 
+    @cached_property
     def floors(self) -> dict[str, float]:
-        """Return the score of the best blind rule in each setting, measured in this comparison or stored."""
+        """Score of the best blind rule in each setting, measured in this comparison or stored."""
         best = max if not self.benchmark.lower_is_better else min
         blind = [_values(line) for line in self.lines if is_blind(line.policy)] + [dict(self.known_floors)]
         names = [setting.name for setting in self.benchmark.settings]
@@ -229,9 +240,9 @@ class Leaderboard:
 
     def above_floor(self) -> ResultTable | None:
         """Return how far policies are above the floors; None without a language model or a known floor."""
-        floors, names = self.floors(), [setting.name for setting in self.benchmark.settings]
+        floors, names = self.floors, [setting.name for setting in self.benchmark.settings]
         sign = -1 if self.benchmark.lower_is_better else 1
-        lines = replace(self, lines=tuple(line for line in self.lines if not is_blind(line.policy))).merged_by_rank()
+        lines = replace(self, lines=tuple(line for line in self.lines if not is_blind(line.policy))).merged_by_rank
         if not floors or not any(line.kind == LANGUAGE for line in lines):
             return None
         rows: list[tuple[Cell, ...]] = [(BEST, "scripted", *(floors.get(name) for name in names))]
@@ -246,7 +257,7 @@ class Leaderboard:
 
     def process(self) -> ResultTable:
         """Return the process metrics of each policy, over all settings that it played."""
-        lines = self.merged_by_rank()
+        lines = self.merged_by_rank
         heads = list(dict.fromkeys(column for line in lines for column in line.summary.process))
         rows = tuple((line.policy, *map(line.summary.process.get, heads)) for line in lines)
         marks = {i: line.kind.lower() for i, line in enumerate(lines)}
@@ -257,7 +268,7 @@ class Leaderboard:
         """Return the settings that a policy did not play, with the reason; None if there are none."""
         grouped: dict[tuple[str, str], list[str]] = {}
         covered = {
-            (line.policy, name) for lines in self.specialists().values() for line in lines for name in _names(lines)
+            (line.policy, name) for lines in self.specialists.values() for line in lines for name in _names(lines)
         }
         for skip in self.skipped:
             if (skip.policy, skip.setting) in covered:
@@ -278,18 +289,19 @@ class Leaderboard:
             self.matrix.table(), title=f"Mean return of pairs, first seat by other seats ({self.benchmark.pairs.name})"
         )
 
+    @cached_property
     def differences(self) -> ResultTable | None:
-        """Return paired differences between the best policy and each other one on shared episodes; None without any."""
-        lines = {line.policy: line.records for line in self.ordered(self.merged()) if isinstance(line, LeaderboardLine)}
+        """Paired differences between the best policy and each other one on shared episodes; None without any."""
+        lines = {line.policy: line.records for line in self.merged_by_rank}
         return difference_table(lines) if len(lines) > 1 else None
 
     def tables(self) -> list[ResultTable]:
         """Return all tables."""
         tables = (
-            self.ranking(),
+            self.ranking,
             self.above_floor(),
             self.process(),
-            self.differences(),
+            self.differences,
             self.matrix_table(),
             self.absent(),
         )
@@ -300,7 +312,7 @@ class Leaderboard:
         return (
             "With 95 % intervals, unless all episodes were alike or there is one only. "
             f"Order: {self._order()}. Published lines were measured by others, not here.",
-            *([NOTE] if self.differences() is not None else []),
+            *([NOTE] if self.differences is not None else []),
             *self.remarks,
         )
 
@@ -317,9 +329,9 @@ class Leaderboard:
             "game": self.game,
             "title": self.title,
             "measure": self.benchmark.measure,
-            "result": self.result(),
-            "policies": [line.to_dict() for line in self.ordered() if isinstance(line, LeaderboardLine)],
-            "floors": self.floors(),
+            "result": self.result,
+            "policies": [line.to_dict() for line in self.ordered if isinstance(line, LeaderboardLine)],
+            "floors": self.floors,
             "published": [
                 {"policy": reference.name, "kind": reference.kind, "scores": _scores_json(reference.scores)}
                 for reference in self.references
@@ -343,14 +355,14 @@ class Comparison:
 
     def verdict(self) -> str:
         """Return a sentence with the leading policies and the rank of language models relative to ``greedy``."""
-        boards = [board for board in self.leaderboards if board.merged_by_rank()]
-        ranks = [board.merged_by_rank() for board in boards]
+        boards = [board for board in self.leaderboards if board.merged_by_rank]
+        ranks = [board.merged_by_rank for board in boards]
         if not ranks:
             return "No policy has played."
         title = self.leaderboards[0].title
-        leaders = Counter(line.policy for board in boards for line in board.leaders())
+        leaders = Counter(line.policy for board in boards for line in board.leaders)
         where = (title if len(ranks) == 1 else f"{count} of {len(ranks)} games" for _, count in leaders.most_common())
-        ties = any(len(board.leaders()) > 1 for board in boards)
+        ties = any(len(board.leaders) > 1 for board in boards)
         leads = "leads or ties" if ties else "leads"
         texts = [f"{name} {leads} in {games}" for (name, _), games in zip(leaders.most_common(), where, strict=True)]
         above, beside = Counter[str](), 0
@@ -369,7 +381,7 @@ class Comparison:
         """Return the rankings of all games as one pandas DataFrame, with the game in the column ``game``."""
         tables = []
         for board in self.leaderboards:
-            ranking = board.ranking()
+            ranking = board.ranking
             rows = tuple((board.title, *row) for row in ranking.rows)
             tables.append(ResultTable((Column("game"), *ranking.columns), rows))
         return join_tables(tables).to_pandas()
@@ -424,7 +436,8 @@ def read_comparison(plan: ComparisonPlan, out: Path, people: Sequence[EpisodeRec
     Raises:
         ValueError: The folder holds no records of this comparison.
     """
-    records = {entry: read_packed(out / entry.folder) for entry in plan.entries if _begun(out / entry.folder / RECORDS)}
+    begun = [entry for entry in plan.entries if has_lines(out / entry.folder / RECORDS)]
+    records = {entry: read_packed(out / entry.folder) for entry in begun}
     if not records:
         raise ValueError(f"{out}: holds no records of this comparison")
     for entry, played in records.items():
@@ -460,7 +473,7 @@ def records_of_policies(out: Path) -> dict[str, list[EpisodeRecord]]:
     """Return the leaderboard records of a comparison by policy, without cross-play records."""
     plan, records = read_plan(out), dict[str, list[EpisodeRecord]]()
     for entry in plan.entries:
-        if not entry.paired and _begun(out / entry.folder / RECORDS):
+        if not entry.paired and has_lines(out / entry.folder / RECORDS):
             played = read_packed(out / entry.folder)
             _check_records(plan, entry, played, out)
             records.setdefault(entry.team[0], []).extend(played)
@@ -521,10 +534,6 @@ def _check_records(plan: ComparisonPlan, entry: Entry, records: Sequence[Episode
             if planned and variant_of(record).key not in variants:
                 allowed = "; ".join(dict.fromkeys(variants.values()))
                 raise ValueError(f"env_kwargs: got {variant_of(record).title}, allowed is {allowed}")
-
-
-def _begun(path: Path) -> bool:
-    return path.exists() and path.stat().st_size > 0
 
 
 def _leaderboard(

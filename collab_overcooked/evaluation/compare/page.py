@@ -46,9 +46,9 @@ def show(console: Console, comparison: Comparison) -> None:
     console.print(terminal_text(comparison.verdict(), "bold"))
     for board in comparison.leaderboards:
         console.print(terminal_text(board.title, "bold"))
-        if board.result():
-            console.print(terminal_text(board.result()))
-        board.ranking().show(console)
+        if board.result:
+            console.print(terminal_text(board.result))
+        board.ranking.show(console)
         absent = board.absent()
         names = [str(policy) for policy, part, _ in absent.rows if part == "everything"] if absent else []
         if names:
@@ -69,7 +69,7 @@ def markdown(comparison: Comparison) -> str:
     parts = ["# Comparison of policies\n", heading, f"{markdown_text(_summary(comparison))}\n"]
     for board in comparison.leaderboards:
         parts.append(f"## {markdown_text(board.title)}\n\nTeam: a policy in all seats\n")
-        parts += [f"{markdown_text(board.result())}\n"] if board.result() else []
+        parts += [f"{markdown_text(board.result)}\n"] if board.result else []
         parts += [f"### {markdown_text(table.title)}\n\n{table.markdown()}\n" for table in board.tables()]
         parts += [f"{markdown_text(note)}\n" for note in board.notes()]
     times = comparison.times()
@@ -121,7 +121,7 @@ def ranking_charts(board: Leaderboard) -> list[Markup]:
     """Return a chart of each setting in which policies differ and have intervals."""
     charts: list[Markup] = []
     for setting in board.benchmark.settings:
-        scores = {line.policy: line.scores.get(setting.name) for line in board.merged_by_rank()}
+        scores = {line.policy: line.scores.get(setting.name) for line in board.merged_by_rank}
         rows = {policy: score for policy, score in scores.items() if score is not None}
         spread = any(score.low is not None and score.low < score.value for score in rows.values())
         if spread and len({score.value for score in rows.values()}) > 1:
@@ -135,7 +135,7 @@ def _episodes(comparison: Comparison) -> Iterator[EpisodeRecord]:
 
 
 def _of_board(board: Leaderboard) -> list[EpisodeRecord]:
-    chosen = [max(line.records, key=_spoken) for line in board.merged_by_rank()]
+    chosen = [max(line.records, key=_spoken) for line in board.merged_by_rank]
     best, others = chosen[:1], sorted(chosen[1:], key=lambda record: _spoken(record) == 0)
     return [*best, *others[:2], *board.pairs[-1:], *others[2:]]
 

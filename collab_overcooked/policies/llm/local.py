@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from collab_overcooked.io.files import MAX_MODEL, open_file
+from collab_overcooked.io.processes import available_cores
 
 MAX_CONTEXT = 32_768  # tokens; memory use grows with the context
 DEFAULT_CONTEXT = 4_096  # of files without this field
@@ -38,7 +39,7 @@ class LocalServer:
         params.model.path = str(self.path)
         params.hostnames, params.port = ["127.0.0.1"], 0
         params.n_ctx, params.n_parallel = context, 1
-        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads or os.cpu_count() or 1
+        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads or available_cores()
         params.cache_prompt, params.cache_ram_mib, params.n_ctx_checkpoints = False, 0, 0
         params.ui, params.verbosity = False, -1
         try:

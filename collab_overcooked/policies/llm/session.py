@@ -50,21 +50,22 @@ class ModelSession:
         self.settings, self.client, self.usage, self.prompts = settings, client, usage, prompts
         self.seat, self.info, self.seed, self._turn = seat, info, seed, turn
         self._asked: Counter[tuple[ChatMessage, ...]] = Counter()
-        self._tokens: int | None = None
-        self._links: list[str] = []
-        self._written, self._waited = 0, 0.0
+        self._links: list[str] = []  # of the requests since the last cost
+        self._taken = 0  # tokens of earlier costs
+        self._written = 0
         self.pictures: tuple[Picture, ...] = ()  # of the current decision, in all of its requests
         usage.open(seat, settings.model, settings.price)
 
     def take_cost(self) -> dict[str, Any]:
         """Return the cost since the last call: ``tokens``, None without requests, and ``exchanges``."""
-        cost = {"tokens": self._tokens, "exchanges": tuple(self._links)}
-        self._tokens, self._links = None, []
+        total = self.usage.seats[self.seat].tokens
+        cost = {"tokens": total - self._taken if self._links else None, "exchanges": tuple(self._links)}
+        self._taken, self._links = total, []
         return cost
 
     def spent(self) -> tuple[int, float]:
         """Return the characters of all replies so far, and the seconds that they took."""
-        return self._written, self._waited
+        return self._written, self.usage.seats[self.seat].seconds
 
     def ask(
         self,
@@ -145,10 +146,8 @@ class ModelSession:
             if self._turn is not None:
                 self._turn.acquire()
         self.usage.add(self.seat, settings.model, reply)
-        self._tokens = (self._tokens or 0) + reply.tokens
         self._links.append(request.link)
         self._written += len(reply.text)
-        self._waited += reply.seconds
         return reply
 
     def _note(self, kind: str, reply: Reply, tools: bool) -> None:

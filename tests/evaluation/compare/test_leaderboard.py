@@ -19,8 +19,8 @@ from collab_overcooked.runner.run_plans import run_plans
 def test_boards_are_ordered_and_complete(comparison: boards.Comparison) -> None:
     collab, rush = comparison.leaderboards
     assert [line.policy for line in collab.lines] == ["random", "reference", "greedy"]
-    assert {row[0] for row in rush.ranking().rows[:2]} == {"greedy", "selfish"}
-    assert collab.ranking().rows[-1][0] == "random"
+    assert {row[0] for row in rush.ranking.rows[:2]} == {"greedy", "selfish"}
+    assert collab.ranking.rows[-1][0] == "random"
     process = {row[0]: row for row in collab.process().rows}
     heads = [column.name for column in collab.process().columns]
     required = {"IC per required action %", "RC per required action, executed %"}
@@ -45,7 +45,7 @@ def test_less_is_compared_with_the_least() -> None:
     for lower, order in ((True, "CBA"), (False, "BAC")):
         benchmark = Benchmark("", "", (), Setting("x", {}), lower_is_better=lower)
         board = boards.Leaderboard("rush", "", benchmark, lines, (), None, (), (), ())
-        assert "".join(line.policy for line in board.ordered()) == order
+        assert "".join(line.policy for line in board.ordered) == order
 
 
 @pytest.mark.parametrize("lower", [False, True])
@@ -59,7 +59,7 @@ def test_the_order_of_two_does_not_depend_on_a_third(lower: bool) -> None:
 
     def order(compared: list[boards.LeaderboardLine], yardsticks: dict[str, float]) -> str:
         board = boards.Leaderboard("rush", "", benchmark, tuple(compared), (), None, (), (), (), {}, yardsticks)
-        return "".join(line.policy for line in board.ordered() if line.policy != "C")
+        return "".join(line.policy for line in board.ordered if line.policy != "C")
 
     yardsticks = {"x": 40.0, "y": 70.0}
     assert order(lines, yardsticks) == order(lines[:2], yardsticks)
@@ -74,7 +74,7 @@ def test_a_score_of_zero_is_best_where_less_is_better() -> None:
     )
     benchmark = Benchmark("", "", (Setting("x", {}),), Setting("x", {}), lower_is_better=True)
     board = boards.Leaderboard("rush", "", benchmark, lines, (), None, (), (), (), {}, {"x": 2.0})
-    assert "".join(line.policy for line in board.ordered()) == "BCA"
+    assert "".join(line.policy for line in board.ordered) == "BCA"
 
 
 def test_published_lines_have_their_place() -> None:
@@ -82,7 +82,7 @@ def test_published_lines_have_their_place() -> None:
     reference = boards.Reference("b", "language", {"x": Estimate(10.0, 9.0, 11.0), "y": None})
     benchmark = Benchmark("Game", "points", (Setting("x", {}), Setting("y", {})), Setting("x", {}))
     board = boards.Leaderboard("game", "Game", benchmark, (entry,), (reference,), None, (), (), ())
-    table = board.ranking()
+    table = board.ranking
     assert [row[0] for row in table.rows] == ["b, published", "a"]
     assert table.marks == {0: "published", 1: "rl"}
     assert "| b, published | language | 10.0 (9.0–11.0) | – | – | – |" in table.markdown()
@@ -95,9 +95,9 @@ def test_specialists_of_one_method_are_one_row(tmp_path: Path) -> None:
     plan = plans.make_plan(("random", *names), ("overcooked",), episodes=1, crossplay=False, options=short)
     run_plans(plan.runs(tmp_path), tmp_path, workers=1, timed=True)
     (board,) = boards.read_comparison(plan, tmp_path).leaderboards
-    ranking = {row[0]: row for row in board.ranking().rows}
+    ranking = {row[0]: row for row in board.ranking.rows}
     assert set(ranking) == {"random", "ppo, one per layout"}
-    layouts = [column.name for column in board.ranking().columns]
+    layouts = [column.name for column in board.ranking.columns]
     known = [name for name, cell in zip(layouts, ranking["ppo, one per layout"], strict=True) if cell is not None]
     assert {"cramped_room", "coordination_ring"} <= set(known)
     assert ranking["ppo, one per layout"][-2] == 2
@@ -114,9 +114,9 @@ def test_blind_rules_are_one_row() -> None:
     )
     benchmark = Benchmark("Game", "points", (Setting("x", {}),), Setting("x", {}))
     board = boards.Leaderboard("game", "Game", benchmark, lines, (), None, (), (), ())
-    assert [row[0] for row in board.ranking().rows] == ["greedy", "best blind rule of 3: always:alphabetical"]
-    assert [line.policy for line in replace(board, lines=lines[:2]).merged()] == ["greedy", "always:1"]
-    assert [line.policy for line in replace(board, lines=lines[:1]).merged()] == ["greedy"]
+    assert [row[0] for row in board.ranking.rows] == ["greedy", "best blind rule of 3: always:alphabetical"]
+    assert [line.policy for line in replace(board, lines=lines[:2]).merged] == ["greedy", "always:1"]
+    assert [line.policy for line in replace(board, lines=lines[:1]).merged] == ["greedy"]
 
 
 def test_language_models_are_shown_above_the_best_rule_without_understanding() -> None:
@@ -152,7 +152,7 @@ def test_language_models_are_shown_above_the_best_rule_without_understanding() -
         "llm:m": (-2.0, None),
     }
     models = board(False)
-    assert models.floors() == {"x": 4.0, "y": 2.0}
+    assert models.floors == {"x": 4.0, "y": 2.0}
     assert replace(models, lines=models.lines[:-1]).above_floor() is None
     assert replace(models, lines=models.lines[-1:]).above_floor() is None
 
@@ -169,12 +169,22 @@ def test_the_matrix_holds_every_pair(comparison: boards.Comparison) -> None:
 
 def test_what_no_difference_tells_apart_is_a_tie(comparison: boards.Comparison) -> None:
     board = comparison.leaderboards[0]
-    best, *others = board.merged_by_rank()
+    best, *others = board.merged_by_rank
     doubled = replace(board, lines=(*board.lines, replace(best, policy="copy")))
-    assert {best.policy, "copy"} <= {line.policy for line in doubled.leaders()}
-    assert f"{best.policy} with " in doubled.result() and " tie: " in doubled.result()
-    assert doubled.result().endswith(f"{board.benchmark.measure}, mean and 95 % interval.")
+    assert {best.policy, "copy"} <= {line.policy for line in doubled.leaders}
+    assert f"{best.policy} with " in doubled.result and " tie: " in doubled.result
+    assert doubled.result.endswith(f"{board.benchmark.measure}, mean and 95 % interval.")
     alone = replace(board, lines=(best, *(line for line in others if line.policy == "random")))
-    assert [line.policy for line in alone.leaders()] == [best.policy]
-    assert alone.result().startswith(f"{best.policy} leads with ")
-    assert replace(board, lines=()).result() == ""
+    assert [line.policy for line in alone.leaders] == [best.policy]
+    assert alone.result.startswith(f"{best.policy} leads with ")
+    assert replace(board, lines=()).result == ""
+
+
+def test_ranks_and_merged_rows_are_computed_once(comparison: boards.Comparison) -> None:
+    """Every table, note and file of a board reads them; a board with other lines computes its own."""
+    for played in comparison.leaderboards:
+        board = replace(played)
+        assert board.merged is board.merged and board.ranking is board.ranking and board.leaders is board.leaders
+        fewer = replace(board, lines=board.lines[:1])
+        assert len(fewer.merged) == 1 < len(board.merged) and len(fewer.ranking.rows) < len(board.ranking.rows)
+        assert board.to_dict() == played.to_dict() and board.tables() == played.tables()

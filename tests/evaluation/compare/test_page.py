@@ -43,7 +43,7 @@ def test_charts_show_where_policies_differ(comparison: boards.Comparison) -> Non
         spread = [
             setting.name
             for setting in board.benchmark.settings
-            for scores in [[line.scores.get(setting.name) for line in board.merged_by_rank()]]
+            for scores in [[line.scores.get(setting.name) for line in board.merged_by_rank]]
             if len({score.value for score in scores if score}) > 1
             and any(score.low is not None and score.low < score.value for score in scores if score)
         ]

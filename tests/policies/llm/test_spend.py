@@ -217,5 +217,5 @@ def test_sixteen_questions_are_in_flight(tmp_path: Path) -> None:
 def test_sixteen_episodes_are_in_flight_by_default(tmp_path: Path) -> None:
     options = LlmOptions(base_url="http://127.0.0.1:9/v1")
     for value, expected in ((None, 16), ("3", "3")):
-        with language_models(options, value, tmp_path) as (shared, _):
-            assert shared["workers"] == expected and shared["make"] is not None
+        with language_models(options, value, tmp_path) as models:
+            assert models.workers == expected and models.make("random").name == "random"

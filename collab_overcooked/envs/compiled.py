@@ -69,6 +69,8 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
         event_codes: Codes of ``Out.events``, from 0 on; left out where rows of events are not those of seats.
         limit: Step limit of all episodes whose reset names none; 0 for the game's own limits.
         reason_codes: Reasons of ``Out.events``; 0 for accepted actions.
+        facts: Facts that a seat may know and its teammates need, the shared code of ``say:seen``: symbol 1 + k means
+            fact k. Empty for games in which all know what they need.
     """
 
     config_class: type[Config] = Config
@@ -93,6 +95,7 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
     rules: str = ""
     event_codes: type[IntEnum] = NoEvents
     reason_codes: type[IntEnum]
+    facts: Sequence[str] = ()
 
     def __init__(self, *values: Any, **options: Any) -> None:
         config: Any = self.config_class.read(values, options)
@@ -242,6 +245,22 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
             part = self._scene.secrets[key]
             for i in range(len(state.rng)):
                 write_scene(part, state, i, believed(part, read_scene(part, state, i, False), seat, rng, key))
+
+    def known_fact(self, scene: Mapping[str, Any], seat: int) -> int | None:
+        """Return the number of the fact among ``facts`` that a seat has to tell, by its own scene; None for none."""
+        return None
+
+    def learn_fact(self, state: StateT, seat: int, fact: int, then: Mapping[str, Any]) -> None:
+        """Let a seat know a fact that it was told, in every environment of a batch, unless it knows better itself.
+
+        Without effect in games whose policies do not listen.
+
+        Args:
+            state: Copy of a state. Mutated.
+            seat: Index of the agent.
+            fact: Number among ``facts``.
+            then: The seat's scene when the teammate chose to say it.
+        """
 
     def drawing(self, scene: dict[str, Any], seat: int | None = None) -> Drawing:
         """Return the picture of a scene, words without a board unless a game has more to show.

@@ -29,8 +29,24 @@ def pass_noise(rng, number, numbers, symbol):
 
 
 @kernel
-def hear_symbols(actions, numbers, rejected, fresh, rng, noise_steps, said):
-    """Refused actions say nothing; noise replaces symbols, as all hear them. Mutates: noise_steps, said."""
+def charge_symbols(actions, numbers, rejected, fresh, cost, spoken, rewards):
+    """Each symbol costs all agents the same; refused actions say nothing. Mutates: spoken, rewards."""
+    for b in range(actions.shape[0]):
+        count = 0
+        for i in range(actions.shape[1]):
+            spoken[b, i] = actions[b, i] // numbers[0] if fresh[b] and rejected[b, i] == 0 else 0
+            count += spoken[b, i] > 0
+        for i in range(actions.shape[1]):
+            rewards[b, i] -= cost[0] * count
+
+
+@kernel
+def hear_symbols(actions, numbers, rejected, fresh, rng, noise_steps, pending, said):
+    """Refused actions say nothing; noise replaces symbols, as all hear them, and a delay keeps them pending.
+
+    Mutates: noise_steps, pending, said.
+    """
+    delay = pending.shape[1]
     for b in range(actions.shape[0]):
         if fresh[b]:
             for i in range(actions.shape[1]):
@@ -39,7 +55,13 @@ def hear_symbols(actions, numbers, rejected, fresh, rng, noise_steps, said):
                     symbol = 0
                 elif symbol != 0 and numbers[2] > 0:
                     symbol = pass_noise(rng[b], noise_steps[b, 0] * actions.shape[1] + i, numbers, symbol)
-                said[b, i] = symbol
+                if delay == 0:
+                    said[b, i] = symbol
+                else:
+                    said[b, i] = pending[b, 0, i]
+                    for k in range(1, delay):
+                        pending[b, k - 1, i] = pending[b, k, i]
+                    pending[b, delay - 1, i] = symbol
             if numbers[2] > 0:
                 noise_steps[b, 0] += 1
 

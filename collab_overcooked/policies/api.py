@@ -316,6 +316,17 @@ class Capabilities(NamedTuple):
 
 
 @runtime_checkable
+class Planning(Protocol):
+    """A policy that tells what it is after.
+
+    Attributes:
+        intent: Number of the subgoal or target of its last decision, as the policy counts them; None for none.
+    """
+
+    intent: int | None
+
+
+@runtime_checkable
 class TeamAware(Protocol):
     """A policy that shares resources with teammates of its kind, for example a budget or one model."""
 

@@ -17,7 +17,7 @@ import numpy as np
 from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.kernels.grid import OFFSETS, Direction
 from collab_overcooked.kernels.paths import shortest_paths
-from collab_overcooked.policies.api import AgentView, EnvInfo, Policy, PolicyBase, compiled_of
+from collab_overcooked.policies.api import AgentView, EnvInfo, Planning, Policy, PolicyBase, compiled_of
 from collab_overcooked.policies.parameters import read_options, refuse_text
 from collab_overcooked.policies.search.simulator import Simulator
 
@@ -240,6 +240,8 @@ class RecipeBeliefPolicy(PolicyBase):
 
     def __init__(self, name: str, make: Callable[[], Policy]) -> None:
         self.name, self._make = name, make
+        if isinstance(make(), Planning):
+            self.intent: int | None = None  # that of the policy behind it; None while it finds out the recipe
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         self._compiled = compiled_of(plain(info.game), GAME)
@@ -270,8 +272,11 @@ class RecipeBeliefPolicy(PolicyBase):
             return self._paths.use(spot, facing, reachable, blocked, int(Action.INTERACT))
 
         action = self._find_out(scene, spot, blocked, use)
-        if action is None:
+        works = action is None
+        if works:
             action = self._work(seen, scene, me["holding"], use)
+        if isinstance(self._player, Planning):
+            self.intent = self._player.intent if works else None
         chosen = seen.idle_action if action is None or not seen.mask[action] else action
         self._jammed = self._jammed + 1 if chosen < Action.STAY and self._last == (spot, facing, chosen) else 0
         self._last = spot, facing, chosen

@@ -301,6 +301,7 @@ class TalkingGame(CompiledGame[Any, Any]):
         self._cost = np.array([config.channel_cost or 0.0], np.float64)
         more = [name for name, is_used in ((PENDING, self._delay), (NOISE_STEPS, noise)) if is_used]
         self.global_state = (*game.global_state, SAID, *more)
+        self.events_pay = game.events_pay and not config.channel_cost
         self.deterministic = game.deterministic and not noise
         self.unsaved = tuple(name for name in game.unsaved if not (noise and name == "rng"))
         self._numbers = np.array([game.n_actions, self.symbols, round(noise * 2**32)], np.int64)

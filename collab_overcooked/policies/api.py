@@ -112,6 +112,7 @@ class EnvInfo:
         task: Name of the episode's first order; empty if the game has no tasks.
         team: Policy names by seat.
         simulator: Simulator of the current state, for policies that need one; None for all others.
+        told: Seats that are told over a channel what this seat knows, see ``policies.speakers``.
     """
 
     env_id: str
@@ -119,6 +120,7 @@ class EnvInfo:
     task: str
     team: tuple[str, ...]
     simulator: Simulator | None = None
+    told: frozenset[int] = frozenset()
 
 
 def simulator_of(info: EnvInfo, policy: str) -> Simulator:

@@ -56,7 +56,11 @@ class SayPolicy(WrappedPolicy):
         self._out = self._quiet.alloc(1)[1]
         self._observer = observer_of(self.players[0], self._quiet)
         simulator = None if info.simulator is None else info.simulator.quiet(self.learn)
-        super().reset(seat, replace(info, game=self._quiet, simulator=simulator), seed)
+        super().reset(seat, replace(info, game=self._quiet, simulator=simulator, told=self.told(info)), seed)
+
+    def told(self, info: EnvInfo) -> frozenset[int]:
+        """Return the seats that hear and understand what this one says."""
+        return frozenset()
 
     def act(self, seen: AgentView) -> Answer:
         legal = np.flatnonzero(seen.mask[: self._quiet.n_actions])
@@ -150,6 +154,10 @@ class SaySeen(SayPolicy):
             raise ValueError(f"policy {self.name!r}: {info.game.id} with these options has no facts to tell")
         if facts > self._symbols:
             raise ValueError(f"policy {self.name!r} needs channel={facts}, a symbol for each fact of {info.game.id}")
+
+    def told(self, info: EnvInfo) -> frozenset[int]:
+        hearers = np.flatnonzero(self._game.hears[:, self._seat]).tolist()
+        return frozenset(seat for seat in hearers if seat != self._seat and SaySeen.name in info.team[seat])
 
     def listen(self, seen: AgentView) -> None:
         self._scenes[seen.timestep] = seen.view.quiet.scene  # type: ignore[attr-defined]

@@ -301,15 +301,13 @@ class CollabOvercookedScenes(CompiledGame):
     @property
     def facts(self) -> Sequence[str]:
         """The order, of which only some cooks may know the recipe."""
-        names, params = self.compiled.names.items[DISH + 1 :], self.compiled.tables.params
-        knows = [bool(knows_recipes(seat, params)) for seat in range(self.n_agents)]
-        return () if all(knows) else [f"the order is {name}" for name in names]
+        knows = [knows_recipes(seat, self.compiled.tables.params) for seat in range(self.n_agents)]
+        return () if all(knows) else [f"the order is {task}" for task in self.compiled.kitchen.tasks]
 
     def known_fact(self, scene: Mapping[str, Any], seat: int) -> int | None:
         """The first order, if the cook knows its recipe."""
-        if not scene["orders"] or not knows_recipes(seat, self.compiled.tables.params):
-            return None
-        return self.compiled.names.items.index(scene["orders"][0]) - DISH - 1
+        tasks, order = [*self.compiled.kitchen.tasks], next(iter(scene["orders"]), None)
+        return tasks.index(order) if order in tasks and knows_recipes(seat, self.compiled.tables.params) else None
 
     def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
         """Replace hidden state in every environment of a batch: counters that the seat cannot use become empty.

@@ -287,8 +287,8 @@ class RecipeBeliefPolicy(PolicyBase):
         buttons = [cell for cell in cells.get("L", []) if paths.is_reachable(cell, spot)]
         displays = cells_that_see(paths, self._compiled, cells.get("R", []))
         if scene["recipe"] is not None:
-            starts = [tuple(player["position"]) for player in scene["players"]]
-            in_need = any(not self._in_room(displays, start) for start in starts)
+            asking = [player for seat, player in enumerate(scene["players"]) if seat not in self._info.told]
+            in_need = any(not self._in_room(displays, tuple(player["position"])) for player in asking)
             is_due = self._pressed < self._memory.since or now - self._pressed >= MAX_WAIT
             if not (buttons and in_need and is_due and self._in_room(displays, spot)):
                 return None

@@ -42,7 +42,7 @@ from collab_overcooked.io.config import Config, choice, integer, number
 from collab_overcooked.io.schema import Parser
 from collab_overcooked.kernels.arrays import array_of
 from collab_overcooked.kernels.bound import RowsKernel, bind, bind_all
-from collab_overcooked.kernels.channel import append_symbols, charge_symbols, hear_symbols, split_actions
+from collab_overcooked.kernels.channel import append_symbols, charge_symbols, delay_symbols, hear_symbols, split_actions
 from collab_overcooked.render.model import Drawing, Text, TextLine
 
 MAX_SYMBOLS, MAX_DELAY = 64, 16
@@ -367,11 +367,13 @@ class TalkingGame(CompiledGame[Any, Any]):
         rejected = self._quiet.rejections(state.quiet, out.quiet)
         said = actions, self._numbers, rejected, out.fresh
         charge: KernelCall = charge_symbols, (*said, self._cost, out.spoken, out.rewards)
+        delay: KernelCall = delay_symbols, (out.fresh, state.pending, state.said)
         return (
             (split_actions, (actions, self._numbers, out.acts)),
             *self._quiet.step_calls(state.quiet, out.acts, out.quiet),
             *((charge,) if self._cost[0] else ()),
-            (hear_symbols, (*said, state.rng, state.noise_steps, state.pending, state.said)),
+            (hear_symbols, (*said, state.rng, state.noise_steps, state.said)),
+            *((delay,) if self._delay else ()),
         )
 
     def observe_calls(self, state: Any, out: Any) -> tuple[KernelCall, ...]:
@@ -504,6 +506,10 @@ class TalkingGame(CompiledGame[Any, Any]):
     def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
         heard: dict[str, Any] = limited(self._channel, self._of_channel(scene), seat)
         return self._quiet.seat_scene(self._without_channel(scene), seat) | heard
+
+    def hidden_keys(self, seat: int) -> tuple[str, ...]:
+        hidden = [key for key, part in self._channel.secrets.items() if part.secrets or part.is_secret(seat)]
+        return (*self._quiet.hidden_keys(seat), *hidden)
 
     def sample_belief(self, state: Any, seat: int, rng: np.random.Generator) -> None:
         self._quiet.sample_belief(state.quiet, seat, rng)

@@ -41,12 +41,8 @@ def charge_symbols(actions, numbers, rejected, fresh, cost, spoken, rewards):
 
 
 @kernel
-def hear_symbols(actions, numbers, rejected, fresh, rng, noise_steps, pending, said):
-    """Refused actions say nothing; noise replaces symbols, as all hear them, and a delay keeps them pending.
-
-    Mutates: noise_steps, pending, said.
-    """
-    delay = pending.shape[1]
+def hear_symbols(actions, numbers, rejected, fresh, rng, noise_steps, said):
+    """Refused actions say nothing; noise replaces symbols, as all hear them. Mutates: noise_steps, said."""
     for b in range(actions.shape[0]):
         if fresh[b]:
             for i in range(actions.shape[1]):
@@ -55,15 +51,23 @@ def hear_symbols(actions, numbers, rejected, fresh, rng, noise_steps, pending, s
                     symbol = 0
                 elif symbol != 0 and numbers[2] > 0:
                     symbol = pass_noise(rng[b], noise_steps[b, 0] * actions.shape[1] + i, numbers, symbol)
-                if delay == 0:
-                    said[b, i] = symbol
-                else:
-                    said[b, i] = pending[b, 0, i]
-                    for k in range(1, delay):
-                        pending[b, k - 1, i] = pending[b, k, i]
-                    pending[b, delay - 1, i] = symbol
+                said[b, i] = symbol
             if numbers[2] > 0:
                 noise_steps[b, 0] += 1
+
+
+@kernel
+def delay_symbols(fresh, pending, said):
+    """What was said becomes pending, and the oldest pending symbols are heard. Mutates: pending, said."""
+    last = pending.shape[1] - 1
+    for b in range(said.shape[0]):
+        if fresh[b]:
+            for i in range(said.shape[1]):
+                symbol = said[b, i]
+                said[b, i] = pending[b, 0, i]
+                for k in range(last):
+                    pending[b, k, i] = pending[b, k + 1, i]
+                pending[b, last, i] = symbol
 
 
 @kernel

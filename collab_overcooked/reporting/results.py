@@ -104,8 +104,9 @@ def measure_all(record: EpisodeRecord) -> dict[str, float]:
 
 
 def score_records(records: Sequence[EpisodeRecord], scoring: Mapping[str, Any] | None = None) -> list[Scorecard]:
-    """Score records, and add cards on communication, floors and costs of language models and sample sizes where they
-    apply.
+    """Score records, and add cards on communication, on floors and costs of language models and on sample sizes.
+
+    Cards that have nothing to say are left out.
 
     Args:
         records: Episodes of any games.
@@ -130,9 +131,8 @@ def score_records(records: Sequence[EpisodeRecord], scoring: Mapping[str, Any] |
     for name, kind in scored.items():
         score = partial(registry.load_suite(name).score, scoring=_suite_options(kind, scoring))
         cards += _with_results(by_suite[name], blame(by_suite[name], score))
-    cards += filter(
-        None, (talk_card(records), floor_card(records), sample_card(every, record_scoring), cost_card(every))
-    )
+    extra = talk_card(records), floor_card(records), sample_card(every, record_scoring), cost_card(every)
+    cards += filter(None, extra)
     return cards
 
 

@@ -28,7 +28,7 @@ FACTS = {
 }
 
 
-def played(env_id, team, seed=3, steps=60, **options):
+def played(env_id, team, seed=3, steps=25, **options):
     env = make(env_id, **options)
     team = [team] * env.game.n_agents if isinstance(team, str) else team
     return play_episode(env, make_team(team), seed, ends_after=steps)
@@ -78,16 +78,16 @@ def test_what_is_said_depends_on_what_the_seat_knows_alone(env_id):
     quiet = registry.load_game(env_id, **FACTS[env_id])
     env, rng, said = make(env_id, channel=len(quiet.facts), **FACTS[env_id]), np.random.default_rng(0), set()
     game, differing = env.game, 0
-    for seed in range(4):
+    for seed in range(2):
         env.reset(seed=seed)
-        for _ in range(6):
+        for _ in range(4):
             for seat in range(game.n_agents):
                 true = clone(env.arrays[0], 0)
-                states = [true, *(clone(true, 0) for _ in range(3))]
+                states = [true, *(clone(true, 0) for _ in range(2))]
                 for other in states[1:]:
                     game.sample_belief(other, seat, rng)
                 differing += any(game.scene(other, 0) != game.scene(true, 0) for other in states[1:])
-                for what in ("random", "seen", "intent"):
+                for what in ("seen", "intent"):
                     if what == "intent" and env_id == "CollabOvercooked-v0":
                         continue
                     answers = [answer(game, state, seat, f"say:{what}:greedy") // quiet.n_actions for state in states]
@@ -114,7 +114,7 @@ def test_the_recipe_is_said_by_who_sees_it_and_known_one_step_later():
     env = make(V2[0], channel=2, **V2[1])
     game, recipes = env.game, env.game.facts
     team = make_team(["say:seen"] * 2)
-    record = play_episode(env, team, 5, ends_after=8)
+    record = play_episode(env, team, 5, ends_after=4)
     said = symbols(record, game.quiet.n_actions)
     env.reset(seed=5)
     true = 1 + recipes.index(f"the recipe is {', '.join(env.scene()['recipe'])}")
@@ -169,24 +169,29 @@ def test_who_hears_of_the_adversary_remembers_it_unless_it_has_seen_it_since(env
         assert ((adversary["room"], adversary.get("seen_ago")) == (room, 1)) == heard
 
 
-def test_telling_the_recipe_pays_and_a_deaf_listener_has_a_value_of_zero():
-    env = make(V2[0], channel=2, **V2[1])
-    teams = {"seen": ["say:seen"] * 2, "silent": ["say:nothing"] * 2, "deaf": ["say:seen", "say:nothing"]}
-    teams["babble"] = ["say:random"] * 2
-    measured = {}
-    for name, specs in teams.items():
-        records = [play_episode(env, make_team(specs), seed, ends_after=150) for seed in range(20, 28)]
-        (measured[name],) = measure_communication(records)
-    assert measured["seen"].returns["with"].value > measured["silent"].returns["with"].value
-    assert measured["seen"].values["muted"].mean.low > 0
-    for name in ("silent", "deaf", "babble"):
-        for difference in measured[name].values.values():
-            assert (difference.mean.value, difference.higher, difference.lower) == (0, 0, 0)
-    assert all(signal.symbols == 1 and signal.information == 0 for signal in measured["silent"].signalling.values())
-    assert not measured["deaf"].listening["agent_1"].exchanged and not measured["babble"].listening["agent_1"].exchanged
-    assert all(signal.p > 0.01 for signal in measured["babble"].signalling.values())
-    told = measured["seen"].signalling["agent_0", "recipe"], measured["seen"].signalling["agent_1", "recipe"]
-    assert max(signal.information for signal in told) > 0.5
+def measured(env_id, options, specs, seeds, steps):
+    env = make(env_id, **options)
+    records = [play_episode(env, make_team(specs), seed, ends_after=steps) for seed in seeds]
+    (one,) = measure_communication(records)
+    return one
+
+
+@pytest.mark.parametrize("specs", [("say:nothing", "say:nothing"), ("say:seen", "say:nothing"), ("say:random",) * 2])
+def test_what_nobody_listens_to_is_worth_exactly_nothing(specs):
+    """A mute team, one whose listener is deaf, and one that babbles."""
+    one = measured("CollabCapture-v0", {**CAPTURE[1], "channel": 9}, specs, range(20, 40), None)
+    for difference in one.values.values():
+        assert (difference.mean.value, difference.higher, difference.lower) == (0, 0, 0)
+    assert not one.listening["Bob"].exchanged and not one.listening["Bob"].muted
+    for signal in one.signalling.values():
+        assert signal.p > 0.01 or specs[0] == "say:seen"
+        assert specs[0] != "say:nothing" or (signal.symbols, signal.information) == (1, 0)
+
+
+def test_telling_the_recipe_pays():
+    one = measured(V2[0], {**V2[1], "channel": 2}, ("say:seen",) * 2, range(20, 23), 70)
+    assert one.values["muted"].mean.value > 0
+    assert max(signal.information for (_, key), signal in one.signalling.items() if key == "recipe") > 0.5
 
 
 WRONG = [

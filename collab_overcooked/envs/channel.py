@@ -87,10 +87,9 @@ class ChannelConfig(Config):
 
 STATE = {SAID: array_of("N"), PENDING: array_of("delay", "N"), NOISE_STEPS: array_of(1)}
 OUT = {
-    "quiet_observations": array_of("N", "numbers", dtype=np.uint8),
     "quiet_masks": array_of("N", "A", dtype=np.int8),
     "acts": array_of("N", fill=None),
-    "spoken": array_of("N", fill=None),  # symbols that were paid for in this step
+    "spoken": array_of("N", fill=None),  # symbols that were said in this step
 }
 
 
@@ -98,7 +97,8 @@ class TalkingArrays:
     """A state or an out of a game with a channel.
 
     Attributes:
-        quiet: The arrays of the quiet game, on the same memory.
+        quiet: The arrays of the quiet game, on the same memory. Its kernels write the first part of observations, of
+            pictures all planes but the last ones.
     """
 
     quiet: Any
@@ -115,7 +115,7 @@ def _talking_class(kind: Any, is_state: bool) -> type[Any]:
     def quiet(arrays: Any) -> Any:
         if is_state:
             return kind(*arrays[:size])
-        return kind(*arrays[:size])._replace(observations=arrays.quiet_observations, masks=arrays.quiet_masks)
+        return kind(*arrays[:size])._replace(masks=arrays.quiet_masks)
 
     def reduce(arrays: Any) -> tuple[Any, ...]:
         return _rebuild, (kind, is_state, tuple(arrays))
@@ -307,6 +307,7 @@ class TalkingGame(CompiledGame[Any, Any]):
         self._numbers = np.array([game.n_actions, self.symbols, round(noise * 2**32)], np.int64)
         agents, hears = range(game.n_agents), HEARERS[config.channel_to]
         self.hears = np.array([[hears(j, i, game.n_agents) for j in agents] for i in agents], np.int8)
+        self._drawn = game.with_spare_planes(self.n_agents * self.symbols)
         self._make_spaces(game.single_observation_space)
 
     def _make_spaces(self, box: gymnasium.spaces.Box[Any]) -> None:
@@ -361,27 +362,32 @@ class TalkingGame(CompiledGame[Any, Any]):
         pending = np.zeros((batch_size, self._delay, agents), np.int32)
         noise_steps = np.zeros((batch_size, 1), np.int32)
         heard = talking_state(*state, said, pending, noise_steps)
-        return heard, talking_out(*wide, out.observations, out.masks, acts, spoken)
+        return heard, talking_out(*wide, out.masks, acts, spoken)
 
     def step_calls(self, state: Any, actions: np.ndarray, out: Any) -> tuple[KernelCall, ...]:
         rejected = self._quiet.rejections(state.quiet, out.quiet)
-        said = actions, self._numbers, rejected, out.fresh
-        charge: KernelCall = charge_symbols, (*said, self._cost, out.spoken, out.rewards)
+        said = state.rng, state.noise_steps, out.spoken, state.said
+        charge: KernelCall = charge_symbols, (out.spoken, self._cost, out.rewards)
         delay: KernelCall = delay_symbols, (out.fresh, state.pending, state.said)
         return (
-            (split_actions, (actions, self._numbers, out.acts)),
+            (split_actions, (actions, self._numbers, out.acts, out.spoken)),
             *self._quiet.step_calls(state.quiet, out.acts, out.quiet),
+            (hear_symbols, (self._numbers, rejected, out.fresh, *said)),
             *((charge,) if self._cost[0] else ()),
-            (hear_symbols, (*said, state.rng, state.noise_steps, state.said)),
             *((delay,) if self._delay else ()),
         )
 
     def observe_calls(self, state: Any, out: Any) -> tuple[KernelCall, ...]:
-        return *self._quiet.observe_calls(state.quiet, out.quiet), self._append_call(state, out)
+        return *self._drawn.observe_calls(state.quiet, out.quiet), self._append_call(state, out)
 
     def _append_call(self, state: Any, out: Any) -> KernelCall:
-        read = (out.quiet_observations, out.quiet_masks, state.said, out.fresh, self._form)
-        return append_symbols, (*read, out.observations, out.masks)
+        return append_symbols, (out.quiet_masks, state.said, out.fresh, self._form, out.observations, out.masks)
+
+    def quiet_part(self, observations: np.ndarray) -> np.ndarray:
+        """Return what the quiet game shows of observations (..., shape), a view of them."""
+        shape = self._quiet.single_observation_space.shape
+        axis = self._quiet.planes_axis % len(shape)
+        return observations[(..., slice(shape[axis]), *[slice(None)] * (len(shape) - 1 - axis))]
 
     def bind_rows(self, state: Any, actions: np.ndarray, out: Any) -> Callable[[int], None]:
         calls = self.step_calls(state, actions, out)
@@ -399,22 +405,22 @@ class TalkingGame(CompiledGame[Any, Any]):
         bound = super().bind(state, actions, out)
         if not is_sequential(self._quiet):
             return bound
-        inner = self._quiet.bind(state.quiet, out.acts, out.quiet).act
-        act = inner or partial(self._quiet.act_seat, state.quiet, out.acts, out.quiet)
-        split = bind(split_actions, actions, self._numbers, out.acts)
+        inner = self._drawn.bind(state.quiet, out.acts, out.quiet).act
+        act = inner or partial(self._drawn.act_seat, state.quiet, out.acts, out.quiet)
+        split = bind(split_actions, actions, self._numbers, out.acts, out.spoken)
         append, arguments = self._append_call(state, out)
         return bound._replace(act=bind_all(split, act, bind(append, *arguments)))
 
     def _act_seat(self, state: Any, actions: np.ndarray, out: Any) -> None:
         """Let the seat whose turn it is act; its symbol is heard when the step ends."""
-        split_actions(actions, self._numbers, out.acts)
-        self._quiet.act_seat(state.quiet, out.acts, out.quiet)
+        split_actions(actions, self._numbers, out.acts, out.spoken)
+        self._drawn.act_seat(state.quiet, out.acts, out.quiet)
         append, arguments = self._append_call(state, out)
         bind(append, *arguments)()
 
     def _command(self, state: Any, out: Any, commands: Sequence[str], i: int = 0) -> Any:
         """Advance environment ``i`` by a list of commands, which say nothing."""
-        report = self._quiet.command(state.quiet, out.quiet, commands, i)
+        report = self._drawn.command(state.quiet, out.quiet, commands, i)
         one_state, one_out = rows(state, i, i + 1), rows(out, i, i + 1)
         heard = np.concatenate([one_state.pending, np.zeros_like(one_state.said)[:, None]], axis=1)
         one_state.said[:], one_state.pending[:] = heard[:, 0], heard[:, 1:]

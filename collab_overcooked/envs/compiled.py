@@ -145,6 +145,24 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
         """Return the kernel calls that write observations and masks where ``out.fresh`` says so."""
         return ((self.batch_kernels.observe, (self.compiled.tables, state, out)),)
 
+    def with_spare_planes(self, planes: int) -> Self:
+        """Return the game, but with kernels that leave room for more planes behind those of each observation.
+
+        Nothing changes for vectors and for pictures with the planes first, as kernels write the first numbers of a
+        longer row; games with other pictures override this.
+
+        Args:
+            planes: Number of planes, which are 0 whenever a picture has been drawn.
+
+        Raises:
+            NotImplementedError: The game draws such pictures and cannot leave room in them.
+        """
+        if len(self.single_observation_space.shape) > 1 and self.planes_axis != 0:
+            raise NotImplementedError(
+                f"{type(self).__name__} draws pictures whose planes are not the first axis; override with_spare_planes"
+            )
+        return self
+
     def scene_parts(self) -> Mapping[str, Part]:
         """Declare the parts of scenes in order; every game has ``limit`` and ``chance``."""
         raise NotImplementedError

@@ -65,11 +65,15 @@ SHAPES = {
 def test_observations_add_a_plane_for_each_agent_and_symbol_own_ones_first(env_id, options, axis):
     env = talking(env_id, **options)
     observations, *_ = say(env, 2, 3)
-    plain = quiet_arrays(env.arrays[1]).observations
-    quiet_shape = env.game.quiet.single_observation_space.shape
+    quiet = env.game.quiet
+    quiet_shape = quiet.single_observation_space.shape
+    _, plain = quiet.alloc(1)
+    plain.fresh[:] = True
+    quiet.observe(quiet_arrays(env.arrays[0]), plain)
     for seat, heard in enumerate(([2, 3], [3, 2])):
         before, planes = np.split(observations[f"agent_{seat}"], [quiet_shape[axis]], axis=axis)
-        np.testing.assert_array_equal(before, plain[0, seat].reshape(quiet_shape))
+        np.testing.assert_array_equal(before, plain.observations[0, seat].reshape(quiet_shape))
+        np.testing.assert_array_equal(before, env.game.quiet_part(observations[f"agent_{seat}"]))
         expected = np.zeros((2, K), np.uint8)
         expected[[0, 1], np.array(heard) - 1] = 1
         by_plane = np.moveaxis(planes, axis, 0).reshape(2 * K, -1)
@@ -247,7 +251,7 @@ def test_states_are_copied_pickled_and_share_their_memory_with_quiet_ones():
     for copied in (copy.deepcopy(state), pickle.loads(pickle.dumps(state)), clone(state, 0)):
         assert type(copied) is type(state) and np.array_equal(copied.said, state.said)
         assert np.shares_memory(copied.quiet.rng, copied.rng) and not np.shares_memory(copied.rng, state.rng)
-    assert out.quiet.observations is out.quiet_observations
+    assert out.quiet.observations is out.observations and out.quiet.masks is out.quiet_masks
     game = pickle.loads(pickle.dumps(env.game))
     assert game.kwargs == env.game.kwargs and game.n_actions == env.game.n_actions
 

@@ -15,8 +15,7 @@ def split_actions(actions, numbers, acts, spoken):
     for b in range(actions.shape[0]):
         for i in range(actions.shape[1]):
             symbol = actions[b, i] // numbers[0] if actions[b, i] >= numbers[0] else 0
-            spoken[b, i] = symbol
-            acts[b, i] = actions[b, i] - symbol * numbers[0]
+            acts[b, i], spoken[b, i] = actions[b, i] - symbol * numbers[0], symbol
 
 
 @kernel
@@ -84,19 +83,22 @@ def append_symbols(masks, said, fresh, form, observations, wide):
     agents = said.shape[1]
     outer = inner + agents * symbols * area
     for b in range(fresh.shape[0]):
-        if fresh[b]:
-            for i in range(agents):
-                if blocks == 1:
-                    observations[b, i, inner:] = 0
-                for j in range(agents):
-                    speaker = i + j if i + j < agents else i + j - agents
-                    symbol = said[b, speaker]
-                    if symbol > 0 and form[4 + i * agents + speaker]:
-                        first = inner + (j * symbols + symbol - 1) * area
-                        for p in range(blocks):
-                            for k in range(area):
-                                observations[b, i, index(p * outer + first + k)] = 1
-                repeat_mask(masks[b, i], symbols, wide[b, i])
+        if not fresh[b]:
+            continue
+        for i in range(agents):
+            row = observations[b, i]
+            if blocks == 1:
+                for k in range(inner, outer):
+                    row[index(k)] = 0
+            for j in range(agents):
+                speaker = i + j if i + j < agents else i + j - agents
+                symbol = said[b, speaker]
+                if symbol > 0 and form[4 + i * agents + speaker]:
+                    first = inner + (j * symbols + symbol - 1) * area
+                    for p in range(blocks):
+                        for k in range(area):
+                            row[index(p * outer + first + k)] = 1
+            repeat_mask(masks[b, i], symbols, wide[b, i])
 
 
 @kernel

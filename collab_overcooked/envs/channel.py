@@ -347,6 +347,10 @@ class TalkingGame(CompiledGame[Any, Any]):
         return tuple(self._quiet.display_names)
 
     @property
+    def facts(self) -> Sequence[str]:
+        return tuple(self._quiet.facts)
+
+    @property
     def event_names(self) -> tuple[str, ...]:
         return tuple(self._quiet.event_names)
 

@@ -69,8 +69,6 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
         event_codes: Codes of ``Out.events``, from 0 on; left out where rows of events are not those of seats.
         limit: Step limit of all episodes whose reset names none; 0 for the game's own limits.
         reason_codes: Reasons of ``Out.events``; 0 for accepted actions.
-        facts: Facts that a seat may know and its teammates need, the shared code of ``say:seen``: symbol 1 + k means
-            fact k. Empty for games in which all know what they need.
     """
 
     config_class: type[Config] = Config
@@ -95,7 +93,6 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
     rules: str = ""
     event_codes: type[IntEnum] = NoEvents
     reason_codes: type[IntEnum]
-    facts: Sequence[str] = ()
 
     def __init__(self, *values: Any, **options: Any) -> None:
         config: Any = self.config_class.read(values, options)
@@ -263,6 +260,14 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
             part = self._scene.secrets[key]
             for i in range(len(state.rng)):
                 write_scene(part, state, i, believed(part, read_scene(part, state, i, False), seat, rng, key))
+
+    @property
+    def facts(self) -> Sequence[str]:
+        """Facts that a seat may know and its teammates need, the code of ``say:seen``; empty if all know all of it.
+
+        Symbol 1 + k means fact k.
+        """
+        return ()
 
     def known_fact(self, scene: Mapping[str, Any], seat: int) -> int | None:
         """Return the number of the fact among ``facts`` that a seat has to tell, by its own scene; None for none."""

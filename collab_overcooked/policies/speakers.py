@@ -70,6 +70,8 @@ class SayPolicy(WrappedPolicy):
         if not symbol:
             return answer
         decision = as_decision(answer)
+        if isinstance(answer, (int, np.integer)):
+            return int(answer) + symbol * self._quiet.n_actions
         if decision.action is None:
             return replace(decision, plan=f"say {symbol}: {decision.plan}")
         return replace(decision, action=decision.action + symbol * self._quiet.n_actions)
@@ -125,10 +127,10 @@ class SayIntent(SayPolicy):
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         super().reset(seat, info, seed)
-        player = _innermost(self.players[0])
+        player: Any = _innermost(self.players[0])
         if not isinstance(player, Planning):
             raise ValueError(f"policy {self.name!r}: {self.players[0].name!r} offers no plan in {info.game.id}")
-        self._planning = player
+        self._planning: Planning = player
 
     def symbol(self, seen: AgentView) -> int:
         intent = self._planning.intent

@@ -367,12 +367,11 @@ class RecipeBeliefPolicy(PolicyBase):
         if recipe != self._cooked:  # plans for another recipe are of no use
             self._cooked, self._state, self._player = recipe, state, self._make()
             self._out = game.alloc(1)[1]
-            self._observe = game.bind_observe(state, self._out)
             simulator = Simulator(game, state, seen.seat)
             self._player.reset(seen.seat, EnvInfo(game.id, game, "", self._info.team, simulator), self._seed)
         for array, values in zip(self._state, state, strict=True):
             array[:] = values
-        self._observe()
+        game.observe(self._state, self._out)  # bound kernels could not be copied with the policy
         action = self._player.act(AgentView.of(game, self._state, self._out, seen.seat, seen.timestep))
         return int(action)  # type: ignore[arg-type]
 

@@ -31,7 +31,9 @@ from collab_overcooked.envs.scene_codec import (
     listing,
     read_scene,
     rng_state,
+    row,
     uniform,
+    vector,
     write_scene,
 )
 from collab_overcooked.envs.seen import SeatView
@@ -40,21 +42,23 @@ from collab_overcooked.io.config import Config, choice, integer, number
 from collab_overcooked.io.schema import Parser
 from collab_overcooked.kernels.arrays import array_of
 from collab_overcooked.kernels.bound import RowsKernel, bind, bind_all
-from collab_overcooked.kernels.channel import append_symbols, hear_symbols, split_actions
+from collab_overcooked.kernels.channel import append_symbols, charge_symbols, delay_symbols, hear_symbols, split_actions
 from collab_overcooked.render.model import Drawing, Text, TextLine
 
-MAX_SYMBOLS = 64
-SAID, NOISE_STEPS, CHANCE = "said", "noise_steps", "chance"  # keys of scenes
+MAX_SYMBOLS, MAX_DELAY = 64, 16
+SAID, PENDING, NOISE_STEPS, CHANCE = "said", "pending", "noise_steps", "chance"  # keys of scenes
 SPOKEN = re.compile(r"\s*say\s+(\d+)\s*:\s*(.*)", re.DOTALL | re.IGNORECASE)
 HEARERS: Mapping[str, Callable[[int, int, int], bool]] = {
     "all": lambda speaker, hearer, agents: True,
     "ring": lambda speaker, hearer, agents: hearer in (speaker, (speaker + 1) % agents),
+    "one-way": lambda speaker, hearer, agents: speaker in (0, hearer),
     "nobody": lambda speaker, hearer, agents: hearer == speaker,
 }
 """Whether a seat hears another, by the values of ``channel_to``."""
 HEARD_BY = {
-    "all": "All agents hear it in the next step.",
-    "ring": "The next agent hears it in the next step, and nobody else.",
+    "all": "All agents hear it {when}.",
+    "ring": "The next agent hears it {when}, and nobody else.",
+    "one-way": "All others hear {first} {when}; nobody hears them.",
     "nobody": "No other agent hears it.",
 }
 
@@ -67,18 +71,25 @@ class ChannelConfig(Config):
         0, "Number of symbols, one of which an agent may say with each action; 0 for no channel.", 0, MAX_SYMBOLS
     )
     channel_to: str = choice(
-        "all", "Who hears an agent beside itself: all agents, the next one (``ring``), or nobody.", tuple(HEARERS)
+        "all",
+        "Who hears an agent beside itself: all agents, the next one (``ring``), all but only agent_0 (``one-way``), or "
+        "nobody.",
+        tuple(HEARERS),
     )
     channel_noise: float | None = number(
         None, "Probability that a symbol is replaced by one that is drawn uniformly; None for no noise.", below=1
     )
+    channel_delay: int = integer(0, "Steps by which symbols are heard later than in the next step.", 0, MAX_DELAY)
+    channel_cost: float | None = number(
+        None, "What each symbol costs the team: it is subtracted from the reward of every agent; None if talk is free."
+    )
 
 
-STATE = {SAID: array_of("N"), NOISE_STEPS: array_of(1)}
+STATE = {SAID: array_of("N"), PENDING: array_of("delay", "N"), NOISE_STEPS: array_of(1)}
 OUT = {
-    "quiet_observations": array_of("N", "numbers", dtype=np.uint8),
     "quiet_masks": array_of("N", "A", dtype=np.int8),
     "acts": array_of("N", fill=None),
+    "spoken": array_of("N", fill=None),  # symbols that were said in this step
 }
 
 
@@ -86,7 +97,8 @@ class TalkingArrays:
     """A state or an out of a game with a channel.
 
     Attributes:
-        quiet: The arrays of the quiet game, on the same memory.
+        quiet: The arrays of the quiet game, on the same memory. Its kernels write the first part of observations, of
+            pictures all planes but the last ones.
     """
 
     quiet: Any
@@ -103,7 +115,7 @@ def _talking_class(kind: Any, is_state: bool) -> type[Any]:
     def quiet(arrays: Any) -> Any:
         if is_state:
             return kind(*arrays[:size])
-        return kind(*arrays[:size])._replace(observations=arrays.quiet_observations, masks=arrays.quiet_masks)
+        return kind(*arrays[:size])._replace(masks=arrays.quiet_masks)
 
     def reduce(arrays: Any) -> tuple[Any, ...]:
         return _rebuild, (kind, is_state, tuple(arrays))
@@ -151,6 +163,16 @@ class TalkingView:
         state = clone(self._state, 0)
         state.said[0] = said
         return TalkingView(self._game, state, self._seat)
+
+    def told(self, learn: Callable[[Any], None]) -> Any:
+        """Return the knowledge without the channel that the seat would have had, had it known more.
+
+        Args:
+            learn: Adds to a copy of the quiet state what the seat was told.
+        """
+        state = clone(self._state, 0).quiet
+        learn(state)
+        return self._game.quiet.seen(state, 0, self._seat)
 
     def _spoken(self, texts: Sequence[str]) -> list[str]:
         spoken: list[str] = self._game.spoken(texts, self._game.quiet.n_actions)
@@ -234,7 +256,8 @@ WIDE = frozenset(
 class TalkingGame(CompiledGame[Any, Any]):
     """A game in which agents say a symbol with each action.
 
-    ``said`` (B, N) of the state has the symbols of the last step, 0 for none. An observation has K more numbers, or
+    ``said`` (B, N) of the state has the symbols that are heard, those of the last step without a delay, 0 for none;
+    ``pending`` (B, delay, N) has those that will be heard, the next ones first. An observation has K more numbers, or
     planes of pictures, for each agent: the agent's own symbol first, then those of the next agents, wrapping around.
 
     Args:
@@ -274,13 +297,17 @@ class TalkingGame(CompiledGame[Any, Any]):
         state, out = game.array_classes
         self.array_classes = _talking_class(cast("Any", state), True), _talking_class(cast("Any", out), False)
         self.n_actions = game.n_actions * (self.symbols + 1)
-        noise = config.channel_noise or 0.0
-        self.global_state = (*game.global_state, SAID, *([NOISE_STEPS] if noise else []))
+        noise, self._delay = config.channel_noise or 0.0, config.channel_delay
+        self._cost = np.array([config.channel_cost or 0.0], np.float64)
+        more = [name for name, is_used in ((PENDING, self._delay), (NOISE_STEPS, noise)) if is_used]
+        self.global_state = (*game.global_state, SAID, *more)
+        self.events_pay = game.events_pay and not config.channel_cost
         self.deterministic = game.deterministic and not noise
         self.unsaved = tuple(name for name in game.unsaved if not (noise and name == "rng"))
         self._numbers = np.array([game.n_actions, self.symbols, round(noise * 2**32)], np.int64)
         agents, hears = range(game.n_agents), HEARERS[config.channel_to]
         self.hears = np.array([[hears(j, i, game.n_agents) for j in agents] for i in agents], np.int8)
+        self._drawn = game.with_spare_planes(self.n_agents * self.symbols)
         self._make_spaces(game.single_observation_space)
 
     def _make_spaces(self, box: gymnasium.spaces.Box[Any]) -> None:
@@ -320,6 +347,10 @@ class TalkingGame(CompiledGame[Any, Any]):
         return tuple(self._quiet.display_names)
 
     @property
+    def facts(self) -> Sequence[str]:
+        return tuple(self._quiet.facts)
+
+    @property
     def event_names(self) -> tuple[str, ...]:
         return tuple(self._quiet.event_names)
 
@@ -331,28 +362,40 @@ class TalkingGame(CompiledGame[Any, Any]):
             observations=np.zeros((batch_size, agents, numbers), out.observations.dtype),
             masks=np.zeros((batch_size, agents, self.n_actions), out.masks.dtype),
         )
-        said, acts = np.zeros((2, batch_size, agents), np.int32)
+        said, acts, spoken = np.zeros((3, batch_size, agents), np.int32)
+        pending = np.zeros((batch_size, self._delay, agents), np.int32)
         noise_steps = np.zeros((batch_size, 1), np.int32)
-        return talking_state(*state, said, noise_steps), talking_out(*wide, out.observations, out.masks, acts)
+        heard = talking_state(*state, said, pending, noise_steps)
+        return heard, talking_out(*wide, out.masks, acts, spoken)
 
     def step_calls(self, state: Any, actions: np.ndarray, out: Any) -> tuple[KernelCall, ...]:
         rejected = self._quiet.rejections(state.quiet, out.quiet)
+        said = state.rng, state.noise_steps, out.spoken, state.said
+        charge: KernelCall = charge_symbols, (out.spoken, self._cost, out.rewards)
+        delay: KernelCall = delay_symbols, (out.fresh, state.pending, state.said)
         return (
-            (split_actions, (actions, self._numbers, out.acts)),
+            (split_actions, (actions, self._numbers, out.acts, out.spoken)),
             *self._quiet.step_calls(state.quiet, out.acts, out.quiet),
-            (hear_symbols, (actions, self._numbers, rejected, out.fresh, state.rng, state.noise_steps, state.said)),
+            (hear_symbols, (self._numbers, rejected, out.fresh, *said)),
+            *((charge,) if self._cost[0] else ()),
+            *((delay,) if self._delay else ()),
         )
 
     def observe_calls(self, state: Any, out: Any) -> tuple[KernelCall, ...]:
-        return *self._quiet.observe_calls(state.quiet, out.quiet), self._append_call(state, out)
+        return *self._drawn.observe_calls(state.quiet, out.quiet), self._append_call(state, out)
 
     def _append_call(self, state: Any, out: Any) -> KernelCall:
-        read = (out.quiet_observations, out.quiet_masks, state.said, out.fresh, self._form)
-        return append_symbols, (*read, out.observations, out.masks)
+        return append_symbols, (out.quiet_masks, state.said, out.fresh, self._form, out.observations, out.masks)
+
+    def quiet_part(self, observations: np.ndarray) -> np.ndarray:
+        """Return what the quiet game shows of observations (..., shape), a view of them."""
+        shape = self._quiet.single_observation_space.shape
+        axis = self._quiet.planes_axis % len(shape)
+        return observations[(..., slice(shape[axis]), *[slice(None)] * (len(shape) - 1 - axis))]
 
     def bind_rows(self, state: Any, actions: np.ndarray, out: Any) -> Callable[[int], None]:
         calls = self.step_calls(state, actions, out)
-        fixed = self._quiet.compiled.tables, self._numbers
+        fixed = self._quiet.compiled.tables, self._numbers, self._cost
         batch = [one for _, given in calls for one in given if not any(one is other for other in fixed)]
         kernels = [RowsKernel(kernel, given, batch) for kernel, given in calls]
 
@@ -366,24 +409,25 @@ class TalkingGame(CompiledGame[Any, Any]):
         bound = super().bind(state, actions, out)
         if not is_sequential(self._quiet):
             return bound
-        inner = self._quiet.bind(state.quiet, out.acts, out.quiet).act
-        act = inner or partial(self._quiet.act_seat, state.quiet, out.acts, out.quiet)
-        split = bind(split_actions, actions, self._numbers, out.acts)
+        inner = self._drawn.bind(state.quiet, out.acts, out.quiet).act
+        act = inner or partial(self._drawn.act_seat, state.quiet, out.acts, out.quiet)
+        split = bind(split_actions, actions, self._numbers, out.acts, out.spoken)
         append, arguments = self._append_call(state, out)
         return bound._replace(act=bind_all(split, act, bind(append, *arguments)))
 
     def _act_seat(self, state: Any, actions: np.ndarray, out: Any) -> None:
         """Let the seat whose turn it is act; its symbol is heard when the step ends."""
-        split_actions(actions, self._numbers, out.acts)
-        self._quiet.act_seat(state.quiet, out.acts, out.quiet)
+        split_actions(actions, self._numbers, out.acts, out.spoken)
+        self._drawn.act_seat(state.quiet, out.acts, out.quiet)
         append, arguments = self._append_call(state, out)
         bind(append, *arguments)()
 
     def _command(self, state: Any, out: Any, commands: Sequence[str], i: int = 0) -> Any:
         """Advance environment ``i`` by a list of commands, which say nothing."""
-        report = self._quiet.command(state.quiet, out.quiet, commands, i)
+        report = self._drawn.command(state.quiet, out.quiet, commands, i)
         one_state, one_out = rows(state, i, i + 1), rows(out, i, i + 1)
-        one_state.said[:] = 0
+        heard = np.concatenate([one_state.pending, np.zeros_like(one_state.said)[:, None]], axis=1)
+        one_state.said[:], one_state.pending[:] = heard[:, 0], heard[:, 1:]
         append, arguments = self._append_call(one_state, one_out)
         bind(append, *arguments)()
         return report
@@ -401,6 +445,8 @@ class TalkingGame(CompiledGame[Any, Any]):
 
         def start(options: Mapping[str, Any], limit: int) -> None:
             state.said[out.fresh] = 0
+            state.pending[out.fresh] = 0
+            out.spoken[out.fresh] = 0
             state.noise_steps[out.fresh] = 0
             out.masks[out.fresh] = 0
             begin(options, limit)
@@ -414,12 +460,15 @@ class TalkingGame(CompiledGame[Any, Any]):
     def _channel_parts(self) -> dict[str, Part]:
         symbol, seats = integers(0, self.symbols), range(self.n_agents)
         heard = [column(SAID, seat, symbol, **self._knowledge(seat)) for seat in seats]
-        noise: dict[str, Part] = {}
+        more: dict[str, Part] = {}
+        if self._delay:
+            steps = vector([vector([symbol] * self.n_agents, "symbols")] * self._delay, "steps")
+            more[PENDING] = row(PENDING, steps, known_to=(), belief=uniform)
         if self.channel_config.channel_noise:
-            noise[NOISE_STEPS] = column(NOISE_STEPS, 0, COUNT)
+            more[NOISE_STEPS] = column(NOISE_STEPS, 0, COUNT)
             if CHANCE not in self._quiet.scene_parts():
-                noise[CHANCE] = rng_state()
-        return {SAID: listing(heard, "symbols"), **noise}
+                more[CHANCE] = rng_state()
+        return {SAID: listing(heard, "symbols"), **more}
 
     def _knowledge(self, speaker: int) -> dict[str, Any]:
         hears = self.hears[:, speaker]
@@ -468,10 +517,21 @@ class TalkingGame(CompiledGame[Any, Any]):
         heard: dict[str, Any] = limited(self._channel, self._of_channel(scene), seat)
         return self._quiet.seat_scene(self._without_channel(scene), seat) | heard
 
+    def hidden_keys(self, seat: int) -> tuple[str, ...]:
+        hidden = [key for key, part in self._channel.secrets.items() if part.secrets or part.is_secret(seat)]
+        return (*self._quiet.hidden_keys(seat), *hidden)
+
     def sample_belief(self, state: Any, seat: int, rng: np.random.Generator) -> None:
         self._quiet.sample_belief(state.quiet, seat, rng)
         for speaker in np.flatnonzero(self.hears[seat] == 0).tolist():
             state.said[:, speaker] = rng.integers(0, self.symbols, len(state.said), endpoint=True)
+        if self._delay:
+            state.pending[:] = rng.integers(0, self.symbols, state.pending.shape, endpoint=True)
+
+    def pay_bounds(self, out: Any) -> Any:
+        """Return the bounds of the quiet game less what the step's symbols cost."""
+        bounds, cost = self._quiet.pay_bounds(out.quiet), self._cost * np.count_nonzero(out.spoken, axis=1)[:, None]
+        return None if bounds is None else (bounds[0] - cost, bounds[1] - cost)
 
     def drawing(self, scene: dict[str, Any], seat: int | None = None) -> Drawing:
         drawing = self._quiet.drawing(self._without_channel(scene), seat)
@@ -496,13 +556,17 @@ class TalkingGame(CompiledGame[Any, Any]):
 
     def channel_rules(self) -> str:
         """Return the rules of the channel, a few sentences."""
-        noise = self.channel_config.channel_noise
+        config, names = self.channel_config, self.display_names
+        when = f"{self._delay + 1} steps later" if self._delay else "in the next step"
+        heard_by = HEARD_BY[config.channel_to].format(when=when, first=names[0])
         lines = [
             f'With each action you may say one of the symbols 1 to {self.symbols}: write "say 1: " before the action.',
-            f"Symbols have no fixed meaning. {HEARD_BY[self.channel_config.channel_to]} A refused action says nothing.",
+            f"Symbols have no fixed meaning. {heard_by} A refused action says nothing.",
         ]
-        if noise:
-            lines.append(f"With probability {noise:g}, a random symbol is heard instead.")
+        if config.channel_cost:
+            lines.append(f"Each symbol costs every agent {config.channel_cost:g} points.")
+        if config.channel_noise:
+            lines.append(f"With probability {config.channel_noise:g}, a random symbol is heard instead.")
         return "\n".join(lines)
 
     def layout_numbers(self, state: Any) -> np.ndarray:

@@ -142,6 +142,24 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
         """Return the kernel calls that write observations and masks where ``out.fresh`` says so."""
         return ((self.batch_kernels.observe, (self.compiled.tables, state, out)),)
 
+    def with_spare_planes(self, planes: int) -> Self:
+        """Return the game, but with kernels that leave room for more planes behind those of each observation.
+
+        Nothing changes for vectors and for pictures with the planes first, as kernels write the first numbers of a
+        longer row; games with other pictures override this.
+
+        Args:
+            planes: Number of planes, which are 0 whenever a picture has been drawn.
+
+        Raises:
+            NotImplementedError: The game draws such pictures and cannot leave room in them.
+        """
+        if len(self.single_observation_space.shape) > 1 and self.planes_axis != 0:
+            raise NotImplementedError(
+                f"{type(self).__name__} draws pictures whose planes are not the first axis; override with_spare_planes"
+            )
+        return self
+
     def scene_parts(self) -> Mapping[str, Part]:
         """Declare the parts of scenes in order; every game has ``limit`` and ``chance``."""
         raise NotImplementedError
@@ -242,6 +260,30 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
             part = self._scene.secrets[key]
             for i in range(len(state.rng)):
                 write_scene(part, state, i, believed(part, read_scene(part, state, i, False), seat, rng, key))
+
+    @property
+    def facts(self) -> Sequence[str]:
+        """Facts that a seat may know and its teammates need, the code of ``say:seen``; empty if all know all of it.
+
+        Symbol 1 + k means fact k.
+        """
+        return ()
+
+    def known_fact(self, scene: Mapping[str, Any], seat: int) -> int | None:
+        """Return the number of the fact among ``facts`` that a seat has to tell, by its own scene; None for none."""
+        return None
+
+    def learn_fact(self, state: StateT, seat: int, fact: int, then: Mapping[str, Any]) -> None:
+        """Let a seat know a fact that it was told, in every environment of a batch, unless it knows better itself.
+
+        Without effect in games whose policies do not listen.
+
+        Args:
+            state: Copy of a state. Mutated.
+            seat: Index of the agent.
+            fact: Number among ``facts``.
+            then: The seat's scene when the teammate chose to say it.
+        """
 
     def drawing(self, scene: dict[str, Any], seat: int | None = None) -> Drawing:
         """Return the picture of a scene, words without a board unless a game has more to show.

@@ -95,6 +95,7 @@ class OrderSuite(Suite):
     """Series of episodes with orders and deadlines."""
 
     score_metric = "share"
+    delivered = "completed"
     repeats = "runs"
     logger_class = OrderLogger
     outcome_text = "{completed} completed, {failed} failed"

@@ -139,6 +139,7 @@ class Suite:
     # Defaults of options of the environment that depend on the team, as functions of the specs in seat order
     team_defaults: ClassVar[Mapping[str, Callable[[tuple[str, ...]], Any]]] = {}
     metrics: ClassVar[tuple[str, ...]] = ("return", "steps")  # Of the default table, the score of comparisons first
+    delivered: ClassVar[str] = "success"  # Metric that counts what the game asks for, by which talk is divided
     outcome_text: ClassVar[str] = ""  # Format of an episode's outcome; its fields are metrics of the game
     episode_text: ClassVar[str] = "{record.task}"  # Format of an episode's name in reports
     easier: ClassVar[str] = ""  # Option of the environment whose larger values are easier; people play these first

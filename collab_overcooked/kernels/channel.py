@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked.kernels.arrays import copy_numbers
+from collab_overcooked.kernels.arrays import copy_numbers, index
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.rng import Rng, draw, draw_below
 
@@ -10,11 +10,12 @@ NOISE_DRAWS = 1 << 30  # from here on, the numbers of draws are those of noise
 
 
 @kernel
-def split_actions(actions, numbers, acts):
-    """Acts are actions without their symbols. Mutates: acts."""
+def split_actions(actions, numbers, acts, spoken):
+    """An action is a symbol and an act. Mutates: acts, spoken."""
     for b in range(actions.shape[0]):
         for i in range(actions.shape[1]):
-            acts[b, i] = actions[b, i] % numbers[0]
+            symbol = actions[b, i] // numbers[0] if actions[b, i] >= numbers[0] else 0
+            acts[b, i], spoken[b, i] = actions[b, i] - symbol * numbers[0], symbol
 
 
 @kernel
@@ -29,48 +30,83 @@ def pass_noise(rng, number, numbers, symbol):
 
 
 @kernel
-def hear_symbols(actions, numbers, rejected, fresh, rng, noise_steps, said):
-    """Refused actions say nothing; noise replaces symbols, as all hear them. Mutates: noise_steps, said."""
-    for b in range(actions.shape[0]):
+def hear_symbols(numbers, rejected, fresh, rng, noise_steps, spoken, said):
+    """Refused actions say nothing; noise replaces symbols, as all hear them. Mutates: noise_steps, spoken, said."""
+    for b in range(spoken.shape[0]):
+        for i in range(spoken.shape[1]):
+            if not fresh[b] or rejected[b, i] != 0:
+                spoken[b, i] = 0
         if fresh[b]:
-            for i in range(actions.shape[1]):
-                symbol = actions[b, i] // numbers[0]
-                if rejected[b, i] != 0:
-                    symbol = 0
-                elif symbol != 0 and numbers[2] > 0:
-                    symbol = pass_noise(rng[b], noise_steps[b, 0] * actions.shape[1] + i, numbers, symbol)
-                said[b, i] = symbol
+            for i in range(spoken.shape[1]):
+                said[b, i] = spoken[b, i]
+                if spoken[b, i] != 0 and numbers[2] > 0:
+                    draws = noise_steps[b, 0] * spoken.shape[1] + i
+                    said[b, i] = pass_noise(rng[b], draws, numbers, spoken[b, i])
             if numbers[2] > 0:
                 noise_steps[b, 0] += 1
 
 
 @kernel
-def append_symbols(source, masks, said, fresh, form, target, wide):
+def charge_symbols(spoken, cost, rewards):
+    """Each symbol costs all agents the same. Mutates: rewards."""
+    for b in range(spoken.shape[0]):
+        count = 0
+        for i in range(spoken.shape[1]):
+            count += spoken[b, i] > 0
+        for i in range(spoken.shape[1]):
+            rewards[b, i] -= cost[0] * count
+
+
+@kernel
+def delay_symbols(fresh, pending, said):
+    """What was said becomes pending, and the oldest pending symbols are heard. Mutates: pending, said."""
+    last = pending.shape[1] - 1
+    for b in range(said.shape[0]):
+        if fresh[b]:
+            for i in range(said.shape[1]):
+                symbol = said[b, i]
+                said[b, i] = pending[b, 0, i]
+                for k in range(last):
+                    pending[b, k, i] = pending[b, k + 1, i]
+                pending[b, last, i] = symbol
+
+
+@kernel
+def append_symbols(masks, said, fresh, form, observations, wide):
     """Observations get a number or plane for each agent and symbol, own ones first; all symbols have the same mask.
 
     ``form`` has the number of blocks between which planes are inserted, the length of a block, that of a plane in it,
-    the number of symbols, and for each pair of agents whether the first hears the second. Mutates: target, wide.
+    the number of symbols, and for each pair of agents whether the first hears the second. Games have drawn pictures
+    anew, with these planes at 0; numbers behind a vector are those of the last step. Mutates: observations, wide.
     """
     blocks, inner, area, symbols = form[0], form[1], form[2], form[3]
-    agents, acts = said.shape[1], masks.shape[2]
+    agents = said.shape[1]
     outer = inner + agents * symbols * area
     for b in range(fresh.shape[0]):
-        if fresh[b]:
-            for i in range(agents):
-                tail = target[b, i, inner:outer]
-                for k in range(tail.shape[0]):
-                    tail[k] = 0
-                for j in range(agents):
-                    speaker = (i + j) % agents
-                    symbol = said[b, speaker]
-                    if symbol > 0 and form[4 + i * agents + speaker]:
-                        start = (j * symbols + symbol - 1) * area
+        if not fresh[b]:
+            continue
+        for i in range(agents):
+            row = observations[b, i]
+            if blocks == 1:
+                for k in range(inner, outer):
+                    row[index(k)] = 0
+            for j in range(agents):
+                speaker = i + j if i + j < agents else i + j - agents
+                symbol = said[b, speaker]
+                if symbol > 0 and form[4 + i * agents + speaker]:
+                    first = inner + (j * symbols + symbol - 1) * area
+                    for p in range(blocks):
                         for k in range(area):
-                            tail[start + k] = 1
-                copy_numbers(source[b, i, :inner], target[b, i, :inner])
-                for p in range(1, blocks):
-                    start = p * outer
-                    copy_numbers(source[b, i, p * inner : (p + 1) * inner], target[b, i, start : start + inner])
-                    copy_numbers(tail, target[b, i, start + inner : start + outer])
-                for symbol in range(symbols + 1):
-                    copy_numbers(masks[b, i], wide[b, i, symbol * acts : (symbol + 1) * acts])
+                            row[index(p * outer + first + k)] = 1
+            repeat_mask(masks[b, i], symbols, wide[b, i])
+
+
+@kernel
+def repeat_mask(mask, symbols, wide):
+    """The mask of acts is repeated for each symbol, unless it is what it was. Mutates: wide."""
+    acts, changed = mask.shape[0], 0
+    for act in range(acts):
+        changed |= mask[act] ^ wide[act]
+    if changed != 0:
+        for symbol in range(symbols + 1):
+            copy_numbers(mask, wide[symbol * acts : (symbol + 1) * acts])

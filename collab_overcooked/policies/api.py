@@ -112,6 +112,7 @@ class EnvInfo:
         task: Name of the episode's first order; empty if the game has no tasks.
         team: Policy names by seat.
         simulator: Simulator of the current state, for policies that need one; None for all others.
+        told: Seats that are told over a channel what this seat knows, see ``policies.speakers``.
     """
 
     env_id: str
@@ -119,6 +120,7 @@ class EnvInfo:
     task: str
     team: tuple[str, ...]
     simulator: Simulator | None = None
+    told: frozenset[int] = frozenset()
 
 
 def simulator_of(info: EnvInfo, policy: str) -> Simulator:
@@ -313,6 +315,17 @@ class Capabilities(NamedTuple):
         """Return the capabilities that a policy declares now."""
         values: list[Any] = [getattr(policy, name, default) for name, default in cls._field_defaults.items()]
         return cls(*values)
+
+
+@runtime_checkable
+class Planning(Protocol):
+    """A policy that tells what it is after.
+
+    Attributes:
+        intent: Number of the subgoal or target of its last decision, as the policy counts them; None for none.
+    """
+
+    intent: int | None
 
 
 @runtime_checkable

@@ -9,7 +9,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.batch import BatchEnv
-from collab_overcooked.envs.channel import quiet_arrays
+from collab_overcooked.envs.channel import quiet_arrays, talking_game
 from collab_overcooked.policies.action_history import MAX_PAST_ACTIONS, ActionHistory
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.observation import Observer
@@ -40,6 +40,8 @@ class Views:
         self.game: Any = batch.game if game is None else game
         self.state: Any = quiet_arrays(batch.state) if is_quiet else batch.state
         self.out: Any = quiet_arrays(batch.out) if is_quiet else batch.out
+        self._talking = talking_game(batch.game) if is_quiet else None
+        self._wide_shape = batch.game.single_observation_space.shape
         self.num_envs, self.n_agents = batch.num_envs, self.game.n_agents
         self.past = ActionHistory(batch.num_envs, self.n_agents, self.game.n_actions, MAX_PAST_ACTIONS)
         self._public = self.game.seen(self.state, 0, 0).public_actions
@@ -74,19 +76,22 @@ class Views:
         for encoding in self._encodings.values():
             encoding.fresh = False
 
+    def own_observations(self) -> Array:
+        """Return the observations of all seats (E, N, ...) as the game shows them, on the memory of the batch."""
+        observations: Array = self.out.observations.reshape(self.num_envs, self.n_agents, *self._wide_shape)
+        return observations if self._talking is None else self._talking.quiet_part(observations)
+
     def observations(self, observer: Observer) -> Array:
         """Return the observations of all seats (E, N, ...) in the encoding of an observer."""
-        variant = observer.variant
         if observer.same:
-            out = self.out
-        else:
-            key = json.dumps(variant.kwargs, sort_keys=True)
-            encoding = self._encodings.get(key)
-            if encoding is None:
-                encoding = self._encodings[key] = _Encoding(self, variant)
-            out = encoding.current()
+            return self.own_observations()
+        variant = observer.variant
+        key = json.dumps(variant.kwargs, sort_keys=True)
+        encoding = self._encodings.get(key)
+        if encoding is None:
+            encoding = self._encodings[key] = _Encoding(self, variant)
         shape = variant.single_observation_space.shape
-        observations: Array = out.observations.reshape(self.num_envs, self.n_agents, *shape)
+        observations: Array = encoding.current().observations.reshape(self.num_envs, self.n_agents, *shape)
         return observations
 
 

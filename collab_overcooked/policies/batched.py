@@ -131,8 +131,7 @@ class PolicySeat:
     def act(self, asked: Array, masks: Array, timesteps: Array) -> Array:
         """Ask the policies one by one; see ``Seat``."""
         chosen, views = np.full(len(asked), ALONE), self._views
-        shape = views.game.single_observation_space.shape
-        observations = views.out.observations.reshape(*masks.shape[:1], -1, *shape)
+        observations = views.own_observations()
         for row, episode in enumerate(asked.tolist()):
             view, mask = views.game.seen(views.state, episode, self._seat), masks[episode]
             seen = AgentView(self._seat, int(timesteps[episode]), observations[episode, self._seat], mask.copy(), view)

@@ -226,6 +226,14 @@ RECORDS: tuple[PolicyEntry, ...] = (
         summary="Plays as another policy, in one direction round the grid only, or without using a place.",
     ),
     PolicyEntry(
+        name="say",
+        factory="collab_overcooked.policies.speakers:say_from_text",
+        players=1,
+        kind="scripted",
+        usage="say:nothing|random|intent|seen[:policy]",
+        summary="Plays as another policy and says symbols: none, random ones, its next target, or what it alone knows.",
+    ),
+    PolicyEntry(
         name=PERSON,
         factory="collab_overcooked.policies.person:from_text",
         kind=HUMAN,

@@ -434,21 +434,26 @@ MAKERS: Mapping[str, Callable[..., WrappedPolicy]] = {
 }
 
 
-def _from_text(name: str, text: str) -> WrappedPolicy:
+def from_text(name: str, text: str, makers: Mapping[str, Callable[..., WrappedPolicy]] = MAKERS) -> WrappedPolicy:
+    """Create a wrapper from the text after its name in a spec.
+
+    Raises:
+        ValueError: For an invalid parameter, or a language model or a person behind the wrapper.
+    """
     parameter, players = PolicySpec.parse(f"{name}:{text}").wrapped
     for player in players:
         if player.kind in (LANGUAGE, HUMAN):
             raise ValueError(
                 f"policy {name!r} cannot change how {player.text!r} plays; it takes scripted, search and RL policies"
             )
-    return MAKERS[name](parameter, *(player.make() for player in players))
+    return makers[name](parameter, *(player.make() for player in players))
 
 
-slow_from_text = partial(_from_text, "slow")
-late_from_text = partial(_from_text, "late")
-switch_from_text = partial(_from_text, "switch")
-noisy_from_text = partial(_from_text, "noisy")
-forgetful_from_text = partial(_from_text, "forgetful")
-short_sighted_from_text = partial(_from_text, "short_sighted")
-role_from_text = partial(_from_text, "role")
-convention_from_text = partial(_from_text, "convention")
+slow_from_text = partial(from_text, "slow")
+late_from_text = partial(from_text, "late")
+switch_from_text = partial(from_text, "switch")
+noisy_from_text = partial(from_text, "noisy")
+forgetful_from_text = partial(from_text, "forgetful")
+short_sighted_from_text = partial(from_text, "short_sighted")
+role_from_text = partial(from_text, "role")
+convention_from_text = partial(from_text, "convention")

@@ -21,6 +21,7 @@ from collab_overcooked.reporting.record_scoring import RecordScoring
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.sample_sizes import counted, sample_card
 from collab_overcooked.reporting.scorecard import Scorecard
+from collab_overcooked.reporting.talk import talk_card
 from collab_overcooked.runner.env_variants import by_variant, run_variant, variant_of
 from collab_overcooked.runner.records import RECORDS, UNREADABLE, about, packed, read_packed
 from collab_overcooked.runner.teams import specs_as_given, team_text
@@ -103,7 +104,9 @@ def measure_all(record: EpisodeRecord) -> dict[str, float]:
 
 
 def score_records(records: Sequence[EpisodeRecord], scoring: Mapping[str, Any] | None = None) -> list[Scorecard]:
-    """Score records, and add cards on floors and costs of language models and on sample sizes where they apply.
+    """Score records, and add cards on communication, on floors and costs of language models and on sample sizes.
+
+    Cards that have nothing to say are left out.
 
     Args:
         records: Episodes of any games.
@@ -128,7 +131,8 @@ def score_records(records: Sequence[EpisodeRecord], scoring: Mapping[str, Any] |
     for name, kind in scored.items():
         score = partial(registry.load_suite(name).score, scoring=_suite_options(kind, scoring))
         cards += _with_results(by_suite[name], blame(by_suite[name], score))
-    cards += filter(None, (floor_card(records), sample_card(every, record_scoring), cost_card(every)))
+    extra = talk_card(records), floor_card(records), sample_card(every, record_scoring), cost_card(every)
+    cards += filter(None, extra)
     return cards
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from collab_overcooked.core.record import ErrorEntry, Step
 from collab_overcooked.envs.api import clone, is_sequential, refusal_code
-from collab_overcooked.envs.channel import quiet_arrays
+from collab_overcooked.envs.channel import quiet_arrays, talking_game
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import parse_integer
@@ -87,11 +87,11 @@ class DecisionState:
             self._hide_channel(env.arrays[1])
 
     def _hide_channel(self, out: Any) -> None:
-        quiet, arrays = self.game.quiet, quiet_arrays(out)
+        talking, masks = talking_game(self.game), quiet_arrays(out).masks
+        assert talking is not None
         for seat in self.silent:
-            observation = arrays.observations[0, seat].copy()
-            self.observations[seat] = observation.reshape(quiet.single_observation_space.shape)
-            self.masks[seat] = arrays.masks[0, seat].copy()
+            self.observations[seat] = talking.quiet_part(self.observations[seat]).copy()
+            self.masks[seat] = masks[0, seat].copy()
 
     def shown(self, seat: int) -> tuple[Any, Any]:
         """Return the game as a seat is shown it, and its state at the seat's turn."""

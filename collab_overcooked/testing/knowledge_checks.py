@@ -190,7 +190,7 @@ def _indistinguishable(game: CompiledGame, players: State, out: Out, seat: int) 
     kept_keys = [key for key in _kept_keys(game) if key != "chance"]
     for i in np.flatnonzero(~out.terminated & ~out.truncated).tolist():
         scene = game.scene(players, i)
-        scene.pop("chance")
+        scene.pop("chance", None)
         visible = [game.seat_scene(scene, seat), [scene[key] for key in kept_keys]]
         one, original = first.setdefault(json.dumps(visible, sort_keys=True), (i, scene))
         if scene != original:

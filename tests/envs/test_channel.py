@@ -65,11 +65,15 @@ SHAPES = {
 def test_observations_add_a_plane_for_each_agent_and_symbol_own_ones_first(env_id, options, axis):
     env = talking(env_id, **options)
     observations, *_ = say(env, 2, 3)
-    plain = quiet_arrays(env.arrays[1]).observations
-    quiet_shape = env.game.quiet.single_observation_space.shape
+    quiet = env.game.quiet
+    quiet_shape = quiet.single_observation_space.shape
+    _, plain = quiet.alloc(1)
+    plain.fresh[:] = True
+    quiet.observe(quiet_arrays(env.arrays[0]), plain)
     for seat, heard in enumerate(([2, 3], [3, 2])):
         before, planes = np.split(observations[f"agent_{seat}"], [quiet_shape[axis]], axis=axis)
-        np.testing.assert_array_equal(before, plain[0, seat].reshape(quiet_shape))
+        np.testing.assert_array_equal(before, plain.observations[0, seat].reshape(quiet_shape))
+        np.testing.assert_array_equal(before, env.game.quiet_part(observations[f"agent_{seat}"]))
         expected = np.zeros((2, K), np.uint8)
         expected[[0, 1], np.array(heard) - 1] = 1
         by_plane = np.moveaxis(planes, axis, 0).reshape(2 * K, -1)
@@ -95,6 +99,7 @@ def test_a_refused_act_says_nothing_and_an_end_keeps_what_was_said():
 
 
 HEARD = {"all": [[1, 2, 3], [1, 2, 3], [1, 2, 3]], "ring": [[1, None, 3], [1, 2, None], [None, 2, 3]]}
+HEARD["one-way"] = [[1, None, None], [1, 2, None], [1, None, 3]]
 HEARD["nobody"] = [[1, None, None], [None, 2, None], [None, None, 3]]
 
 
@@ -140,6 +145,62 @@ def test_noise_replaces_symbols_with_its_probability_and_changes_nothing_else():
         np.testing.assert_array_equal(one, other, err_msg=name)
 
 
+def test_a_delay_shifts_what_is_heard_and_nothing_else():
+    """With a delay of 2, what is said in step t is heard after step t + 2; resets and scenes keep what is pending."""
+    quick, late = talking("KitchenRush-v0"), talking("KitchenRush-v0", channel_delay=2)
+    said = [(1, 0), (2, 3), (0, 0), (3, 1), (1, 1)]
+    heard = []
+    for symbols in said:
+        step = say(quick, *symbols)[1]
+        assert say(late, *symbols)[1] == step
+        heard.append(tuple(late.scene()["said"]))
+    assert heard == [(0, 0), (0, 0), *said[:3]]
+    assert late.scene()["pending"] == [list(symbols) for symbols in said[3:]]
+    assert "pending" not in late.game.seen(late.arrays[0], 0, 0).scene
+    again = make("KitchenRush-v0", channel=K, channel_delay=2)
+    again.reset(options={"state": late.scene()})
+    say(again, 0, 0)
+    assert again.scene()["said"] == list(said[3])
+    again.reset(seed=0)
+    assert again.scene()["pending"] == [[0, 0]] * 2
+
+
+def test_a_cost_is_subtracted_from_all_for_each_symbol_that_was_said():
+    """Refused acts say nothing and cost nothing; rewards are those of the quiet game less the costs, exactly."""
+    cost, envs, rng = 0.25, 16, np.random.default_rng(0)
+    options = {"max_cycles": 20}
+    priced = make_vec("KitchenRush-v0", envs, channel=K, channel_cost=cost, **options)
+    quiet = make_vec("KitchenRush-v0", envs, **options)
+    priced.reset(seed=0)
+    quiet.reset(seed=0)
+    n_acts, refused = quiet.game.n_actions, 0
+    for _ in range(25):
+        over, symbols = priced.over.copy(), rng.integers(0, K + 1, (envs, 2))
+        acts = random_legal(quiet, rng)
+        rewards, free = priced.step(acts + n_acts * symbols)[1], quiet.step(acts)[1]
+        rejected = priced.game.rejections(priced.state, priced.out)
+        refused += (rejected > 0).sum()
+        counted = ((symbols > 0) & (rejected == 0) & ~over[:, None]).sum(1)
+        np.testing.assert_array_equal(rewards, free - cost * counted[:, None])
+    assert refused and priced.over.all()
+
+
+@pytest.mark.parametrize("env_id", [ESCAPE, "Overcooked-v0"])
+def test_options_that_are_off_change_nothing(env_id):
+    off = {"channel_delay": 0, "channel_cost": None, "channel_noise": None, "channel_to": "all"}
+    plain, spelled = talking(env_id), talking(env_id, **off)
+    assert plain.game.kwargs == spelled.game.kwargs and plain.state_space == spelled.state_space
+    for symbols in ((1, 2), (0, 3), (2, 2)):
+        for one, other in zip(say(plain, *symbols), say(spelled, *symbols), strict=True):
+            assert str(one) == str(other)
+    assert plain.scene() == spelled.scene() and "pending" not in plain.scene()
+
+
+def test_rules_tell_delay_cost_and_direction():
+    manual = talking(channel_delay=1, channel_cost=0.5, channel_to="one-way").game.channel_rules()
+    assert "All others hear" in manual and "2 steps later" in manual and "costs every agent 0.5" in manual
+
+
 def test_spoken_texts_are_parsed_and_wrong_symbols_named():
     env = talking()
     n_acts = env.game.quiet.n_actions
@@ -156,7 +217,10 @@ def test_spoken_texts_are_parsed_and_wrong_symbols_named():
         ({"channel": 65}, "channel must be an integer from 0 to 64, not 65"),
         ({"channel": 2, "channel_to": "everybody"}, "channel_to"),
         ({"channel": 2, "channel_noise": 1.5}, "channel_noise must be a number above 0 and below 1"),
+        ({"channel": 2, "channel_delay": 17}, "channel_delay must be an integer from 0 to 16, not 17"),
+        ({"channel": 2, "channel_cost": -1}, "channel_cost must be a number above 0"),
         ({"channel_to": "ring"}, "channel_to needs channel"),
+        ({"channel_cost": 1}, "channel_cost needs channel"),
         ({"channel": 2, "agents": 1}, "channel needs at least 2 agents"),
     ],
 )
@@ -187,7 +251,7 @@ def test_states_are_copied_pickled_and_share_their_memory_with_quiet_ones():
     for copied in (copy.deepcopy(state), pickle.loads(pickle.dumps(state)), clone(state, 0)):
         assert type(copied) is type(state) and np.array_equal(copied.said, state.said)
         assert np.shares_memory(copied.quiet.rng, copied.rng) and not np.shares_memory(copied.rng, state.rng)
-    assert out.quiet.observations is out.quiet_observations
+    assert out.quiet.observations is out.observations and out.quiet.masks is out.quiet_masks
     game = pickle.loads(pickle.dumps(env.game))
     assert game.kwargs == env.game.kwargs and game.n_actions == env.game.n_actions
 

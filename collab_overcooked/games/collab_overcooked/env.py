@@ -12,7 +12,7 @@ from collab_overcooked.envs.event_rewards import Pay
 from collab_overcooked.io.schema import Parser, one_of
 from collab_overcooked.render.model import Drawing
 
-from .engine.compile import compile_kitchen, without_recipes
+from .engine.compile import compile_kitchen, with_spare_planes, without_recipes
 from .engine.config import CollabOvercookedConfig, choose_orders, time_limit_of
 from .engine.constants import DISH, Event
 from .engine.observe import knows_recipes
@@ -60,6 +60,11 @@ class CollabOvercooked(CollabOvercookedText):
         self.event_pay = [Pay(event.name.lower(), (single[event],) * 2, (team[event],) * 2) for event in Event]
         self.sizes = sizes_of(self.compiled.tables)
         self._set_spaces(self.compiled.space)
+
+    def with_spare_planes(self, planes: int) -> CollabOvercooked:
+        drawn = copy.copy(self)
+        drawn.__setstate__({"compiled": with_spare_planes(self.compiled, planes)})
+        return drawn
 
     def tutorial_for(self, seat: int) -> tuple[tuple[str, str, str], ...]:
         texts = self.vocabulary(seat)

@@ -206,6 +206,7 @@ class GoalLogger(EpisodeLogger):
 class HouseSuite(Suite):
     """Base suite of episodes in generated homes; subclasses define homes and metrics."""
 
+    delivered = "brought"
     has_success = True
     record_class = HouseRecord
     logger_class = GoalLogger

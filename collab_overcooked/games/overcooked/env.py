@@ -150,6 +150,11 @@ class Overcooked(OvercookedManual):
         self.planes_axis = (config.axes or "whc").index("c")
         self._set_spaces(self.compiled.space)
 
+    def with_spare_planes(self, planes: int) -> Overcooked:
+        drawn = copy.copy(self)
+        drawn.__setstate__({"compiled": compile_layouts(self.layouts, self.compiled.config, planes)})
+        return drawn
+
     def tutorial_for(self, seat: int) -> tuple[tuple[str, str, str], ...]:
         starts = self.compiled.tables.starts[:, seat].tolist()
         names = [name for k, (x, y) in enumerate(starts) for name in self.within_reach(k, (x, y), FLOOR)]

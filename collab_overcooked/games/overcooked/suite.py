@@ -492,6 +492,7 @@ class SoupSuite(Suite):
     """Soups for 400 steps, on each layout with both orders of seats."""
 
     score_metric = "score"
+    delivered = "soups"
     record_class = OvercookedRecord
     decisive: ClassVar = {
         "soup_delivery .*": "{player} delivered a soup, last in step {step}.",

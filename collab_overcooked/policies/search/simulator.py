@@ -13,6 +13,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import FullGame, Out, State, clone, rows
 from collab_overcooked.envs.batch import read_actions
+from collab_overcooked.envs.channel import quiet_arrays
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.kernels.rng import Rng
 
@@ -146,10 +147,12 @@ class Simulator:
         game: Compiled game of the env.
         state: The env's state arrays; the first environment counts. Never changed.
         seat: Seat whose belief the copies are sampled from.
+        learn: Adds to copies of the state what the seat was told, before its beliefs are sampled. Mutates its argument.
     """
 
-    def __init__(self, game: FullGame, state: State, seat: int) -> None:
+    def __init__(self, game: FullGame, state: State, seat: int, learn: Callable[[Any], None] | None = None) -> None:
         self.game: Any = game
+        self._learn = learn
         self.seat, self._live = seat, state
         self._known: Any = game.known_to(seat) if isinstance(game, UnequallyKnown) else game
         self._believes = isinstance(game, PartiallyObserved)
@@ -158,6 +161,10 @@ class Simulator:
     def env(self) -> int:
         """Id of the env, the key under which the policies of its seats share data."""
         return id(self._live)
+
+    def quiet(self, learn: Callable[[Any], None] | None = None) -> Simulator:
+        """Return the simulator of the game without its channel, in which a seat knows what it was told."""
+        return Simulator(self.game.quiet, quiet_arrays(self._live), self.seat, learn)
 
     @property
     def state(self) -> Any:
@@ -190,6 +197,8 @@ class Simulator:
         seeds = sequence.generate_state(2 * len(state.rng), np.uint32).view(np.int32)
         state.rng[:, [Rng.LOW, Rng.HIGH]] = seeds.reshape(-1, 2)
         state.rng[:, Rng.COUNT] = 0
+        if self._learn is not None and not cheat:
+            self._learn(state)
         if self._believes and not cheat:
             self.game.sample_belief(state, self.seat, np.random.default_rng(sequence))
 

@@ -124,6 +124,15 @@ def compile_kitchen(kitchen: Kitchen, config: CollabOvercookedConfig, pool: Orde
     return Compiled(kitchen, names, tables, levels, n_actions, marks.accepted, space)
 
 
+def with_spare_planes(compiled: Compiled, planes: int) -> Compiled:
+    """Return a copy of a kitchen with room behind the planes of a grid, see ``CompiledGame.with_spare_planes``."""
+    tables, params = compiled.tables, compiled.tables.params.copy()
+    params[Param.SPARE] = planes
+    cells = tables.template.reshape(params[Param.WIDTH] * params[Param.HEIGHT], -1)
+    template = np.pad(cells, ((0, 0), (0, planes))).reshape(-1)
+    return replace(compiled, tables=tables._replace(params=params, template=template))
+
+
 def without_recipes(compiled: Compiled) -> Compiled:
     """Return a copy of a kitchen without recipes, for agents that do not know them."""
     tables = compiled.tables
@@ -380,6 +389,8 @@ def _params(
         dish_pickup=marks.dish,
         knowers=sum(1 << i for i, agent in enumerate(kitchen.agents) if agent.knows_recipes),
         original=config.preset == "original",
+        fillers=0,
+        spare=0,
     )
 
 

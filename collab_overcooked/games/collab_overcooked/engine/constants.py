@@ -221,6 +221,7 @@ class Param(IntEnum):
     SHOW_LIMIT = 13  # 1 where agents see how much time is left
     ORIGINAL = 14  # 1 with the preset "original"
     FILLERS = 15  # bit mask of the agents who may fill dishes
+    SPARE = 16  # planes behind those of a grid, for which there is room
 
 
 class Status(IntEnum):

@@ -201,7 +201,7 @@ def encode_grid(tables, env, i, out):
     access, cells, template = tables.access[i], tables.cells, tables.template
     n_items, n_agents, width = tables.needs.shape[0], agents.shape[0], params[Param.WIDTH]
     depth = out.shape[0] // (width * params[Param.HEIGHT])
-    first_item = depth - n_items
+    first_item = depth - n_items - params[Param.SPARE]
     marks = first_item - GRID_CHANNELS
     for k in range(out.shape[0]):
         out[k] = template[k]

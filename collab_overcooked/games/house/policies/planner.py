@@ -50,9 +50,13 @@ class SubPlans:
 
 
 class SubPlanPolicy(PolicyBase):
-    """Base of policies that choose among sub-plans from the knowledge of their seat."""
+    """Base of policies that choose among sub-plans from the knowledge of their seat.
+
+    The ``intent`` is the number of the sub-plan chosen last.
+    """
 
     name = ""
+    intent: int | None = None
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         tables: Any = getattr(getattr(info.game, "compiled", None), "tables", None)
@@ -68,7 +72,7 @@ class SubPlanPolicy(PolicyBase):
     def act(self, seen: AgentView) -> int:
         if seen.error is not None:
             return seen.idle_action
-        chosen = self.choose(seen.scene, SubPlans(self.rows, seen.mask))
+        self.intent = chosen = self.choose(seen.scene, SubPlans(self.rows, seen.mask))
         return seen.idle_action if chosen is None else chosen
 
     def choose(self, scene: Scene, plans: SubPlans) -> int | None:

@@ -97,8 +97,14 @@ class Compiled:
     space: gymnasium.spaces.Box[Any]  # Of one player's observation
 
 
-def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig) -> Compiled:
-    """Compile a pool of one or more layouts."""
+def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig, spare_planes: int = 0) -> Compiled:
+    """Compile a pool of one or more layouts.
+
+    Args:
+        layouts: The pool.
+        config: Options of the game.
+        spare_planes: Planes behind those of pictures for which room is left, see ``CompiledGame.with_spare_planes``.
+    """
     names = _names(layouts)
     n_players = _count_players(layouts, config)
     if config.dynamics == "auto":
@@ -112,7 +118,7 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig) -> Comp
     _check_changes(config, names, n_players, terrain, times, frames)
     symbols = set().union(*(row for layout in layouts for row in layout.grid))
     highest = {"cook_time": int(times.max()), "gate_limit": int(frames[:, LayoutSize.GATE_LIMIT].max())}
-    seen, space = compile_view(config, symbols, terrain, floor, neighbours, n_players, **highest)
+    seen, space = compile_view(config, symbols, terrain, floor, neighbours, n_players, spare_planes, **highest)
     objects = number_objects(layouts, terrain)
     levels = parse_action_levels(config.action_level, n_players, PRIMITIVE)
     tables = Tables(

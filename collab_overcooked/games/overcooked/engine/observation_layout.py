@@ -83,6 +83,7 @@ def compile_view(
     floor: Array,
     neighbours: Array,
     n_players: int,
+    spare_planes: int,
     *,
     cook_time: int,
     gate_limit: int,
@@ -96,6 +97,7 @@ def compile_view(
         floor: Numbers of floor cells.
         neighbours: Of floor cells.
         n_players: N.
+        spare_planes: Planes behind the others, which stay 0.
         cook_time: Longest cooking time of a soup in the pool.
         gate_limit: Highest count of an open gate in the pool.
     """
@@ -122,7 +124,8 @@ def compile_view(
     else:
         map_channels = len(Channel) if extended else int(Channel.WALLS)
     base, changes = PLAYER_CHANNELS * n_players, [config.notice, 1] if config.notice else []
-    channels = base + map_channels + len(changes)
+    spare = [1] * spare_planes
+    channels = base + map_channels + len(changes) + len(spare)
     shape = fill_view(view, terrain.shape[1], terrain.shape[2], channels, order, view_radius)
     if changes:
         view[View.CHANGES] = base + map_channels
@@ -130,7 +133,7 @@ def compile_view(
     shown = {kind: base + channel for kind, channel in table.items() if channel < map_channels}
     template = _template(terrain, shown, channels, view_radius or 0, order)
     nearest = np.zeros((len(terrain), 0, len(NearestObject)), np.int32)
-    high = np.array([*_max_numbers(encoding, cook_time, gate_limit)[:map_channels], *changes])
+    high = np.array([*_max_numbers(encoding, cook_time, gate_limit)[:map_channels], *changes, *spare])
     space = _map_space(shape, order, np.minimum(high, MAX_NUMBER))
     return {"views": view, "object_cells": object_cells, "template": template, "nearest": nearest}, space
 

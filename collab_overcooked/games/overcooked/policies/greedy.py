@@ -67,9 +67,13 @@ assigner: Callable[[Any], Assigner] = lru_cache(maxsize=16)(Assigner)  # by game
 
 
 class GreedyPolicy(PolicyBase):
-    """Assigns the most urgent jobs to the nearest players, with hand-overs if no player can do a job alone."""
+    """Assigns the most urgent jobs to the nearest players, with hand-overs if no player can do a job alone.
+
+    Its ``intent`` is the number of the station that its job leads it to.
+    """
 
     name = "greedy"
+    intent: int | None = None
     needs_simulator = True
     batched = True
 
@@ -98,6 +102,8 @@ class GreedyPolicy(PolicyBase):
         self._teammates.watch(env.players, kitchen.stations)
         team.turn[0], team.relief[0] = self._traffic.turn, self._halt.watch(state)
         assign(kitchen, self._teammates.relied_on(env), team, distances, jobs, moves, self._actions)
+        station = int(jobs.goals[seen.seat, Goal.STATION])
+        self.intent = None if station == NOTHING else station
         self._traffic.watch(jobs.goals, moves.order, env.players, kitchen.stations, self._actions)
         if self._has_directives:  # directives find their ways around others
             return self._directive(seen, state)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 from collab_overcooked.envs.event_rewards import Pay
@@ -54,6 +55,11 @@ class OvercookedV2(OvercookedV2Text):
             paying = {event: rules.reward_for(event, self.compiled.tables.params[Param.WRONG_PAYS]) for event in Event}
             self.event_pay = [Pay(event.name.lower(), team=(points, points)) for event, points in paying.items()]
         self._set_spaces(self.compiled.space)
+
+    def with_spare_planes(self, planes: int) -> OvercookedV2:
+        drawn = copy.copy(self)
+        drawn.__setstate__({"compiled": compile_layout(self.layout, self.compiled.config, planes)})
+        return drawn
 
     @property
     def layout(self) -> Layout:

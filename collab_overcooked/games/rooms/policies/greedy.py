@@ -19,11 +19,13 @@ from .exact import check_game
 
 
 class GreedyPolicy(PolicyBase):
-    """Hunts the thief, or repairs and escapes."""
+    """Hunts the thief, or repairs and escapes; its ``intent`` is the room that it wants to reach."""
 
     name = "greedy"
     needs_simulator = False
     batched = True
+
+    intent: int | None = None
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         check_game(self.name, info.game)
@@ -45,21 +47,26 @@ class GreedyPolicy(PolicyBase):
 
     def _hunt(self, scene: Any, seat: int, room: int, thief: int, doors: int) -> int:
         button = int(self._compiled.tables.rooms[room, RoomColumn.BUTTON])
+        self.intent = thief
         if self._is_next(room, thief, doors):
             return 1 + thief
         if button != NOTHING and self._is_next(room, thief, doors ^ (1 << button)):
             return self._compiled.n_rooms + 1
         near = [other for other in self._compiled.level.neighbours[room] if self._is_next(room, other, doors)]
+        self.intent = near[0] if near else room
         return 1 + near[0] if near else STAY
 
     def _survive(self, scene: Any, seat: int, room: int, killer: int, doors: int) -> int:
         distances = self._compiled.tables.distances[doors]
         near = [other for other in self._compiled.level.neighbours[room] if self._is_next(room, other, doors)]
         if distances[killer, room] <= 1 and scene["adversary"]["target"] in (None, seat):
-            return max([STAY, *(1 + other for other in near)], key=lambda a: _reach(distances, killer, room, a))
+            flight = max([STAY, *(1 + other for other in near)], key=lambda a: _reach(distances, killer, room, a))
+            self.intent = room if flight == STAY else flight - 1
+            return flight
         broken = [generator for generator in scene["generators"] if generator["progress"] < generator["needed"]]
         goals = [self._rooms.index(generator["room"]) for generator in broken] or list(self._compiled.level.exits)
         goal = min((goal for goal in goals if goal != killer or len(goals) == 1), key=lambda g: distances[room, g])
+        self.intent = goal
         if goal == room:
             return self._compiled.n_rooms + 1 if broken else STAY
         safe = [other for other in near if other != killer] or [room]

@@ -34,9 +34,10 @@ class PlannerOptions:
 
 
 class PlannerPolicy(PolicyBase):
-    """Plays its part of the best joint action."""
+    """Plays its part of the best joint action; its ``intent`` is the room in which it will be."""
 
     name = "planner"
+    intent: int | None = None
     options_class = PlannerOptions
     needs_simulator = True
 
@@ -49,6 +50,7 @@ class PlannerPolicy(PolicyBase):
         game: Any = info.game
         self._values = exact_values(game)
         self._beliefs = BELIEFS if info.game.kwargs["sight"] == "room" else 1
+        self._rooms = game.level.rooms
         self._rng = np.random.default_rng(seed)
 
     def act(self, seen: AgentView) -> int:
@@ -58,7 +60,10 @@ class PlannerPolicy(PolicyBase):
             worths += self._worth_by_action(self._values.of(beliefs.state, i), seen.seat, len(seen.mask))
         if self._beliefs > 1:
             worths[seen.mask == 0] = -np.inf
-        return int(np.argmax(worths))
+        action = int(np.argmax(worths))
+        moves = 1 <= action < len(worths) - 1
+        self.intent = action - 1 if moves else self._rooms.index(seen.scene["players"][seen.seat]["room"])
+        return action
 
     def _worth_by_action(self, values: JointValues, seat: int, n_actions: int) -> np.ndarray:
         joint, actions = worth(values), values.actions[:, seat]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -93,6 +93,20 @@ class RoomBelief(RoomScene):
         kept = {name: value for name, value in scene.items() if name != "known"}
         limited = {"players": players, "adversary": adversary, "generators": generators}
         return kept | limited | {"doors": memory["doors"], "gate": gate, "in_sight": memory["in_sight"]}
+
+    @property
+    def facts(self) -> Sequence[str]:
+        """The room in which a player sees the thief or the killer, with limited sight."""
+        what, rooms = self.things[0], self.level.rooms if self.compiled.config.sight == "room" else ()
+        return [f"the {what} is in room {room}" for room in rooms]
+
+    def known_fact(self, scene: Mapping[str, Any], seat: int) -> int | None:
+        adversary = scene["adversary"]
+        return None if "seen_ago" in adversary else self.level.rooms.index(adversary["room"])
+
+    def learn_fact(self, state: State, seat: int, fact: int, then: Mapping[str, Any]) -> None:
+        sightings = state.sightings[:, seat, self.n_agents]
+        sightings[sightings[:, 1] < then["turn"]] = fact, then["turn"]
 
     def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
         """Replace hidden state of a player by a sampled belief, in every environment of a batch.

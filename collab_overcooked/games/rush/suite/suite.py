@@ -168,6 +168,7 @@ class RushSuite(Suite):
     score_metric = "completed"
     axes = AXES
     record_class = RushRecord
+    delivered = "completed"
     repeats = "runs"
     set_elsewhere: ClassVar = {
         "scenario": "--scenario",

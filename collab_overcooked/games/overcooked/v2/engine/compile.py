@@ -44,10 +44,17 @@ def kinds_of(content: int) -> list[int]:
     return [kind for kind in kinds for _ in range(content // (FIRST << 2 * kind) & COUNT)]
 
 
-def compile_layout(layout: Layout, config: OvercookedV2Config) -> Compiled:
-    """Compile a layout with its options."""
+def compile_layout(layout: Layout, config: OvercookedV2Config, spare_planes: int = 0) -> Compiled:
+    """Compile a layout with its options.
+
+    Args:
+        layout: The layout.
+        config: Options of the game.
+        spare_planes: Planes behind those of pictures for which room is left, see ``CompiledGame.with_spare_planes``.
+    """
     terrain = np.array([[_kind(symbol) for symbol in row] for row in layout.grid], np.int32)
-    highest, views = _highest(layout.kinds, config), np.full(len(View), NOTHING, np.int32)
+    shown = _highest(layout.kinds, config)
+    highest, views = np.append(shown, np.ones(spare_planes, np.uint8)), np.full(len(View), NOTHING, np.int32)
     params = config.pack(
         Param,
         explicit=config.dynamics == "explicit",
@@ -58,6 +65,7 @@ def compile_layout(layout: Layout, config: OvercookedV2Config) -> Compiled:
         light=config.delivery_light,
         kinds=layout.kinds,
         radius=config.view_radius,
+        channels=len(shown),
     )
     height, width = terrain.shape
     shape = fill_view(views, height, width, len(highest), AXES["hwc"], config.view_radius)

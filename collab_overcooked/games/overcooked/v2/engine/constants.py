@@ -85,6 +85,7 @@ class Param(IntEnum):
     LIGHT = 6
     KINDS = 7
     RADIUS = 8  # of the view, NOTHING for the whole map
+    CHANNELS = 9  # of a picture, without room for more
 
 
 class Event(IntEnum):

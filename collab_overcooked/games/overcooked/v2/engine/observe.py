@@ -70,7 +70,7 @@ def draw_players(tables, env, i, left, top, out):
             at = x * view[View.STEP_X] + y * view[View.STEP_Y] + (0 if j == i else 7 + kinds)
             out[at] += 1
             out[at + 1 + players[j, Player.FACING]] += 1
-            draw_content(players[j, Player.HAND], at + 5, at + view[View.CHANNELS], channels, out)
+            draw_content(players[j, Player.HAND], at + 5, at + tables.params[Param.CHANNELS], channels, out)
 
 
 @kernel
@@ -81,7 +81,7 @@ def draw_cells(tables, env, i, left, top, out):
     """
     cells, clock, channels = env.cells, env.clock, env.channels[i]
     terrain, object_cells, params, view = tables.terrain, tables.object_cells, tables.params, tables.views
-    kinds, n_channels = params[Param.KINDS], view[View.CHANNELS]
+    kinds, n_channels = params[Param.KINDS], params[Param.CHANNELS]
     piles = 2 * (7 + kinds) + STATIC
     content, recipe = piles + kinds, piles + kinds + 2 + kinds
     timer, light = recipe + 2 + kinds, recipe + 3 + kinds

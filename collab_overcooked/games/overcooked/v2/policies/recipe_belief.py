@@ -17,7 +17,7 @@ import numpy as np
 from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.kernels.grid import OFFSETS, Direction
 from collab_overcooked.kernels.paths import shortest_paths
-from collab_overcooked.policies.api import AgentView, EnvInfo, Policy, PolicyBase, compiled_of
+from collab_overcooked.policies.api import AgentView, EnvInfo, Planning, Policy, PolicyBase, compiled_of
 from collab_overcooked.policies.parameters import read_options, refuse_text
 from collab_overcooked.policies.search.simulator import Simulator
 
@@ -240,6 +240,8 @@ class RecipeBeliefPolicy(PolicyBase):
 
     def __init__(self, name: str, make: Callable[[], Policy]) -> None:
         self.name, self._make = name, make
+        if isinstance(make(), Planning):
+            self.intent: int | None = None  # that of the policy behind it; None while it finds out the recipe
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         self._compiled = compiled_of(plain(info.game), GAME)
@@ -270,8 +272,11 @@ class RecipeBeliefPolicy(PolicyBase):
             return self._paths.use(spot, facing, reachable, blocked, int(Action.INTERACT))
 
         action = self._find_out(scene, spot, blocked, use)
-        if action is None:
+        works = action is None
+        if works:
             action = self._work(seen, scene, me["holding"], use)
+        if isinstance(self._player, Planning):
+            self.intent = self._player.intent if works else None
         chosen = seen.idle_action if action is None or not seen.mask[action] else action
         self._jammed = self._jammed + 1 if chosen < Action.STAY and self._last == (spot, facing, chosen) else 0
         self._last = spot, facing, chosen
@@ -282,8 +287,8 @@ class RecipeBeliefPolicy(PolicyBase):
         buttons = [cell for cell in cells.get("L", []) if paths.is_reachable(cell, spot)]
         displays = cells_that_see(paths, self._compiled, cells.get("R", []))
         if scene["recipe"] is not None:
-            starts = [tuple(player["position"]) for player in scene["players"]]
-            in_need = any(not self._in_room(displays, start) for start in starts)
+            asking = [player for seat, player in enumerate(scene["players"]) if seat not in self._info.told]
+            in_need = any(not self._in_room(displays, tuple(player["position"])) for player in asking)
             is_due = self._pressed < self._memory.since or now - self._pressed >= MAX_WAIT
             if not (buttons and in_need and is_due and self._in_room(displays, spot)):
                 return None
@@ -362,12 +367,11 @@ class RecipeBeliefPolicy(PolicyBase):
         if recipe != self._cooked:  # plans for another recipe are of no use
             self._cooked, self._state, self._player = recipe, state, self._make()
             self._out = game.alloc(1)[1]
-            self._observe = game.bind_observe(state, self._out)
             simulator = Simulator(game, state, seen.seat)
             self._player.reset(seen.seat, EnvInfo(game.id, game, "", self._info.team, simulator), self._seed)
         for array, values in zip(self._state, state, strict=True):
             array[:] = values
-        self._observe()
+        game.observe(self._state, self._out)  # bound kernels could not be copied with the policy
         action = self._player.act(AgentView.of(game, self._state, self._out, seen.seat, seen.timestep))
         return int(action)  # type: ignore[arg-type]
 

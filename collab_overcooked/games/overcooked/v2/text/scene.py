@@ -255,6 +255,23 @@ class OvercookedV2Scenes(CompiledGame):
             "buttons": [button for button in scene["buttons"] if sees(button)],
         }
 
+    @property
+    def facts(self) -> Sequence[str]:
+        """The recipe, where players may not see it."""
+        hidden = self.compiled.config.view_radius is not None and len(self.compiled.layout.recipes) > 1
+        recipes = map(names_of, self.compiled.layout.recipes if hidden else ())
+        return [f"the recipe is {', '.join(recipe)}" for recipe in recipes]
+
+    def known_fact(self, scene: Scene, seat: int) -> int | None:
+        recipe = scene["recipe"]
+        return None if recipe is None else [*map(names_of, self.compiled.layout.recipes)].index(recipe)
+
+    def learn_fact(self, state: State, seat: int, fact: int, then: Scene) -> None:
+        """A recipe that has been delivered since may have been replaced."""
+        learns = (state.players[:, seat, Player.KNOWS] == 0) & (state.clock[:, Clock.SERVED] == then["served"])
+        state.clock[learns, Clock.RECIPE] = self.compiled.tables.recipes[fact]
+        state.players[learns, seat, Player.KNOWS] = 1
+
     def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
         """Replace hidden state of a player by a sampled belief, in every environment of a batch; see ``Simulator``.
 

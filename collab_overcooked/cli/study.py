@@ -179,7 +179,7 @@ def list_payments(
 
     paid = payments(StudyResults.read(folder))
     for name in paid.left_out:
-        say(f"left out: {name}, whose panel id is none")
+        say(f"left out: {name}, whose panel id is invalid")
     total = sum(paid.bonuses.values())
     say(f"approve: {len(paid.bonuses)} participants; bonus: {total:.2f} in all")
     say(f"written: {', '.join(map(str, paid.write(out)))}")

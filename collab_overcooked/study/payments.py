@@ -19,7 +19,7 @@ class Payments:
     """What the participants who completed a study are paid."""
 
     bonuses: Mapping[str, float]  # Bonus by panel id, in the currency of the study; 0 if the study pays none
-    left_out: tuple[str, ...]  # Random ids of participants whose panel id is none
+    left_out: tuple[str, ...]  # Random ids of participants whose panel id is invalid
 
     def write(self, out: Path) -> list[Path]:
         """Write the list of approvals, one panel id a line, and that of bonuses, ``ID,AMOUNT`` a line.

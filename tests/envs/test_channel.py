@@ -10,7 +10,7 @@ import pytest
 
 from collab_overcooked import make, make_vec, registered, registry
 from collab_overcooked.envs.api import ActionError, clone
-from collab_overcooked.envs.channel import TalkingGame, quiet_arrays
+from collab_overcooked.envs.channel import TalkingGame, quiet_arrays, talking_game
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.policies.specs import make_known_policy
 from collab_overcooked.runner.batched import play_batch
@@ -59,6 +59,39 @@ SHAPES = {
     "window": ("OvercookedV2-v0", {"view_radius": 2}, 2),
     "grid": ("CollabOvercooked-v0", {"obs": "grid"}, 2),
 }
+
+
+DRAWN = [(env_id, {}) for env_id in registered()] + [
+    *((env_id, options) for env_id, options, _ in SHAPES.values()),
+    ("Overcooked-v0", {"obs": "features", "agents": 3, "layout": "counter_circuit"}),
+    ("Overcooked-v0", {"obs": "gates", "layout": "gated_delivery"}),
+    ("Overcooked-v0", {"layout": ["split_left", "split_right"], "changes": 5, "notice": 2, "view_radius": 1}),
+    (
+        "OvercookedV2-v0",
+        {"layout": "test_time_wide", "view_radius": 2, "delivery_light": True, "channels": "paper2025"},
+    ),
+    ("CuisineWorld-v0", {"obs": "original64", "agents": 2}),
+    ("CollabCapture-v0", {"sight": "room", "agents": 3}),
+]
+
+
+@pytest.mark.parametrize(("env_id", "options"), DRAWN)
+def test_games_draw_the_same_into_the_wider_observations(env_id, options):
+    """Over some steps with random symbols, the quiet part is the observation without a channel, and masks repeat."""
+    quiet, loud = (make_vec(env_id, num_envs=4, **options, **more) for more in ({}, {"channel": K}))
+    acts, agents = quiet.game.n_actions, quiet.game.n_agents
+    talking = talking_game(loud.game)
+    wide, narrow = loud.game.single_observation_space.shape, quiet.game.single_observation_space.shape
+    rng = np.random.default_rng(0)
+    for env in (quiet, loud):
+        env.reset(seed=0)
+    for _ in range(12):
+        joint = (rng.random(quiet.out.masks.shape) * quiet.out.masks).argmax(-1)
+        quiet.step(joint)
+        loud.step(joint + acts * rng.integers(0, K + 1, joint.shape))
+        shown = talking.quiet_part(loud.out.observations.reshape(4, agents, *wide))
+        np.testing.assert_array_equal(shown, quiet.out.observations.reshape(4, agents, *narrow))
+        np.testing.assert_array_equal(loud.out.masks, np.tile(quiet.out.masks, K + 1))
 
 
 @pytest.mark.parametrize(("env_id", "options", "axis"), SHAPES.values(), ids=SHAPES)

@@ -75,10 +75,11 @@ def forget(env):
 
 
 @kernel
-def encode_players(env, seat, everything, distances, killer, at, out):
+def encode_players(env, seat, everything, distances, killer, last, out):
     """Players are encoded by seat, starting with the observer; out of sight, at their last known room. Mutates: out."""
     players, sightings, turn = env.players, env.sightings[seat], env.clock[Clock.T]
-    n_players, slot, last = players.shape[0], distances.shape[0] + 1, out.shape[0] - 1
+    n_players, slot = players.shape[0], distances.shape[0] + 1
+    at = (n_players + 1) * slot - 1
     other = seat
     out[index(players[index(seat), Player.ROOM])] = 1
     for k in range(n_players):
@@ -131,7 +132,6 @@ def encode_seat(tables, env, seat, out):
     distances = tables.distances[index(doors)]
     out[:] = 0
     flags = (n_players + 1) * (n_rooms + 1) - 1
-    encode_players(env, seat, everything, distances, killer, flags, out)
     out[index(flags - n_rooms - 1 + killer)] = 1
     out[index(flags - 1)] = clip_u8(ago)
     if ago == 0:
@@ -142,7 +142,9 @@ def encode_seat(tables, env, seat, out):
     from_here = distances[index(players[index(seat), Player.ROOM])]
     for room in range(n_rooms):
         out[index(at + room)] = from_here[room]
-    out[index(out.shape[0] - 1)] = clip_u8(clock[Clock.LIMIT] - turn)
+    last = at + n_rooms + n_players
+    encode_players(env, seat, everything, distances, killer, last, out)
+    out[index(last)] = clip_u8(clock[Clock.LIMIT] - turn)
 
 
 @kernel

@@ -42,6 +42,7 @@ def trained(folder: Path, keys: list[Key], steps: int) -> Iterator[dict[str, Any
             "steps": steps,
             "shaping_steps": steps * 3 // 4,
             "memory": MEMORIES[network],
+            "sequence": 20,
             "seed": seed,
         }
         settings = settings_from(TrainingSettings, {**read_config(CONFIG), **changes})

@@ -56,7 +56,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"layout": "counter_circuit", "agents": 4, "dynamics": "explicit", "reward": "shaped", "mask_in": "rllib"},
         {"layout": "cramped_room", "action_level": {"agent_0": "medium"}, "text_info": True, "text_rules": "original"},
         {"layout": "cramped_room", "agents": 1, "random_start": True, "shaping": {"potting": 1}, "view_radius": 2},
-        {"layout": "procedural", "generator": {"seed": 1, "count": 2}, "mask_in": "obs"},
+        {"layout": "procedural", "generator": {"seed": 1, "count": 2}, "mask_in": "obs", "burn": 3},
         {
             "layout": "locked",
             "action_level": "medium",
@@ -65,7 +65,13 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
             "max_cycles": 60,
         },
         {"layout": ["split_left", "split_right"], "changes": 25, "notice": 8, "text_info": True, "max_cycles": 80},
-        {"layout": ["outage_off", "outage_on"], "changes": {"random": [9, 20]}, "obs": "features", "max_cycles": 80},
+        {
+            "layout": ["outage_off", "outage_on"],
+            "changes": {"random": [9, 20]},
+            "obs": "features",
+            "burn": 7,
+            "burn_cost": 2,
+        },
         {"layout": ["split_left", "split_right"], "changes": {"after": "delivery"}, "notice": 3, "view_radius": 2},
         {"layout": ["passage_north", "passage_south"], "changes": {"random": [3, 9]}, "text_info": True},
         {

@@ -32,6 +32,7 @@ from .engine.constants import (
     Clock,
     Event,
     Kind,
+    LayoutSize,
     Param,
     Path,
     Reason,
@@ -65,6 +66,8 @@ class LayoutView(SeatView):
         return self._say(plain(self._game).picture_rules(self._state, 0, self._seat))
 
     def consequence(self, event: Any) -> str:
+        if event.event == Event.SOUP_BURNT.name.lower():
+            return self._say("Nobody took it out of its pot in time; that costs points.")
         if event.event != Event.SOUP_DELIVERY.name.lower():
             return ""
         return self._say(f"It pays {event.sparse:g} points." if event.sparse else "Nobody ordered it: it pays nothing.")
@@ -134,7 +137,8 @@ class Overcooked(OvercookedManual):
         self.deterministic = len(pool) == 1 and not config.random_start
         if config.reward == "sparse":
             most = float(self.compiled.tables.values.max())
-            self.event_pay = (Pay("soup_delivery", team=(0, most)),)
+            least = -float(config.burn_cost * int(self.compiled.tables.frames[:, LayoutSize.POTS].max()))
+            self.event_pay = (Pay("soup_delivery", team=(0, most)), Pay("soup_burnt", team=(least, 0)))
         self.n_agents = self.compiled.n_players
         self.levels = self.compiled.levels
         self.has_macros = MEDIUM in self.levels

@@ -25,6 +25,8 @@ SHIPPED = {
     "locked": ((7, 5), [(2, 1), (4, 1)], 2),
     "locked_forced": ((7, 5), [(2, 1), (4, 1)], 2),
     "door_rect_room": ((7, 7), [(1, 3), (5, 1)], 1),
+    "passage_north",
+    "passage_south",
     "split_left": ((9, 6), [(2, 3), (6, 3)], 2),
     "split_right": ((9, 6), [(2, 3), (6, 3)], 2),
     "outage_off": ((7, 5), [(2, 2), (4, 2)], 2),

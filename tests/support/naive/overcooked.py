@@ -23,7 +23,10 @@ class NaiveKitchen:
         gate_limit: Counter at which gates close.
         gate_pause: Whether it rests under somebody.
         anyone: Whether full hands open gates.
+        burn: After how many steps ready soup burns, and what that costs.
     """
+
+    burn: tuple[int, int] | None = None
 
     def __init__(
         self, layout: Any, cells: list[Cell], auto: bool, gate_limit: int, gate_pause: bool = True, anyone: bool = False
@@ -93,9 +96,15 @@ class NaiveKitchen:
                 self.news["done"][i] = self.interact(i, before)
         self.move(actions)
         self.timestep += 1
+        self.burnt = 0
         for cell, symbol in self.symbols.items():
             if symbol == "P" and cell in self.lying:
-                self.cook(self.lying[cell])
+                if self.burn and self.stage(cell) == "ready":
+                    self.char(cell)
+                else:
+                    self.cook(self.lying[cell])
+        for i in range(n):
+            self.news["sparse"][i] -= self.burnt * (i + 1) // n - self.burnt * i // n
         standing = {player["cell"] for player in self.players}
         for cell, counter in self.gates.items():
             if counter is not None:
@@ -109,6 +118,17 @@ class NaiveKitchen:
             pot["tick"] = 0
         if 0 <= pot["tick"] < self.time(pot):
             pot["tick"] += 1
+
+    def char(self, cell: Cell) -> None:
+        """Ready soup gets older, and burns in the end."""
+        assert self.burn is not None
+        pot, (limit, cost), n = self.lying[cell], self.burn, len(self.players)
+        pot["tick"] += 1
+        if pot["tick"] == self.time(pot) + limit:
+            del self.lying[cell]
+            for i in range(n):
+                self.news["events"][i].append("soup_burnt")
+            self.burnt += cost
 
     def age(self, counter: int, occupied: bool) -> int | None:
         if counter >= self.gate_limit:
@@ -184,6 +204,7 @@ class NaiveKitchen:
         if held["item"] == "dish" and stage == "ready":
             self.note_pickup(i, "soup", before)
             player["held"] = self.lying.pop(cell)
+            player["held"]["tick"] = self.time(player["held"])
             self.news["shaped"][i] += self.layout.shaping["soup"]
             return True
         if held["item"] in ("onion", "tomato") and stage in ("empty", "partial"):
@@ -244,12 +265,18 @@ class NaiveKitchen:
                 {"position": list(p["cell"]), "facing": p["facing"], "holding": self.shown(p["held"])}
                 for p in self.players
             ],
-            "objects": [{"position": list(cell), **self.shown(self.lying[cell])} for cell in places],
+            "objects": [{"position": list(cell), **self.shown(self.lying[cell]), **self.left(cell)} for cell in places],
             "gates": [
                 {"position": list(cell), "open": counter is not None, "counter": counter or 0, "limit": self.gate_limit}
                 for cell, counter in sorted(self.gates.items(), key=lambda gate: (gate[0][1], gate[0][0]))
             ],
         }
+
+    def left(self, cell: Cell) -> dict[str, int]:
+        """Steps until soup burns, where it may."""
+        if self.burn is None or self.symbols[cell] != "P" or self.stage(cell) != "ready":
+            return {}
+        return {"burns_in": self.time(self.lying[cell]) + self.burn[0] - self.lying[cell]["tick"]}
 
     def shown(self, held: dict[str, Any] | None) -> Any:
         if held is None or held["item"] != "soup":

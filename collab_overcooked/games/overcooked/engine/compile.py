@@ -107,6 +107,8 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig, spare_p
     """
     names = _names(layouts)
     n_players = _count_players(layouts, config)
+    if config.burn is None and config.burn_cost != OvercookedConfig.burn_cost:
+        raise ValueError(f"burn_cost={config.burn_cost} is for soup that burns; set burn, too")
     if config.dynamics == "auto":
         for layout in layouts:
             _refuse_small_orders(layout)

@@ -106,6 +106,13 @@ class OvercookedConfig(Config):
     notice: int = integer(
         0, "Steps for which a change is announced in observations, texts and pictures; 0 keeps it secret.", least=0
     )
+    burn: int | None = integer(
+        None,
+        "Steps after which ready soup burns if it stays in its pot, which is then empty. Default: never.",
+        least=1,
+        most=MAX_OPTION,
+    )
+    burn_cost: int = integer(5, "Points that each burnt soup costs the team.", least=0, most=MAX_OPTION)
     obs: str = choice("lossless", '``"lossless"``, ``"features"``, ``"jaxmarl"`` or ``"gates"``.', ENCODINGS)
     axes: str | None = choice(
         None, 'Order of a picture\'s axes: ``"whc"`` (x first, as the original), ``"hwc"`` or ``"chw"``.', tuple(AXES)

@@ -117,6 +117,8 @@ class Param(IntEnum):
     CHANGE_LOW = 10  # steps between two changes of the kitchen, at least
     CHANGE_HIGH = 11  # at most
     NOTICE = 12  # steps for which a change is announced, 0 for secret changes
+    BURN = 13  # steps after which ready soup in a pot burns, NOTHING for never
+    BURN_COST = 14  # points that a burnt soup costs the team
 
 
 class ChangeTime(IntEnum):
@@ -144,7 +146,7 @@ class Shaping(IntEnum):
 
 
 class Event(IntEnum):
-    """Events of a player in a step, in the original's order; each is a bit of ``EventColumn.CODE``."""
+    """Events of a player in a step, in the original's order with own ones last; a bit each of ``EventColumn.CODE``."""
 
     TOMATO_PICKUP = 0
     USEFUL_TOMATO_PICKUP = 1
@@ -171,6 +173,7 @@ class Event(IntEnum):
     CATASTROPHIC_TOMATO_POTTING = 22
     USELESS_ONION_POTTING = 23
     USELESS_TOMATO_POTTING = 24
+    SOUP_BURNT = 25  # of all players
 
 
 class EventColumn(IntEnum):
@@ -362,6 +365,7 @@ class View(IntEnum):
     MAP_CHANNEL = 9
     CHANNELS = 10
     CHANGES = 11  # channel of the countdown to a change, the changing cells are the next one; NOTHING without
+    BURN = 12  # Param.BURN
 
 
 class Channel(IntEnum):

@@ -104,12 +104,13 @@ def compile_view(
     obs, view_radius = config.obs, config.view_radius
     encoding = Encoding[obs.upper()]
     view = np.full(len(View), NOTHING, np.int32)
-    view[View.ENCODING] = encoding
+    view[[View.ENCODING, View.BURN]] = encoding, NOTHING if config.burn is None else config.burn
     object_cells = _object_cells(terrain)
     if encoding >= Encoding.FEATURES:
         distances = np.stack([measure_distances(*maps) for maps in zip(floor, neighbours, strict=True)])
         nearest = np.stack([_nearest(*maps) for maps in zip(terrain, distances, strict=True)])
-        low, high = feature_bounds(terrain.shape[1], terrain.shape[2], n_players, cook_time, config.notice)
+        shown = max(cook_time, config.burn or 0)
+        low, high = feature_bounds(terrain.shape[1], terrain.shape[2], n_players, shown, config.notice)
         if config.notice:
             view[View.CHANGES] = len(high) - 1 - 2 * len(NearestObject)
         space: gymnasium.spaces.Box[Any] = gymnasium.spaces.Box(low, high, dtype=np.int8)
@@ -133,7 +134,8 @@ def compile_view(
     shown = {kind: base + channel for kind, channel in table.items() if channel < map_channels}
     template = _template(terrain, shown, channels, view_radius or 0, order)
     nearest = np.zeros((len(terrain), 0, len(NearestObject)), np.int32)
-    high = np.array([*_max_numbers(encoding, cook_time, gate_limit)[:map_channels], *changes, *spare])
+    numbers = _max_numbers(encoding, cook_time, gate_limit, config.burn or 0)
+    high = np.array([*numbers[:map_channels], *changes, *spare])
     space = _map_space(shape, order, np.minimum(high, MAX_NUMBER))
     return {"views": view, "object_cells": object_cells, "template": template, "nearest": nearest}, space
 
@@ -164,10 +166,11 @@ def _map_space(shape: tuple[int, ...], order: Sequence[int], high: Array) -> gym
     return counts_to(highest)
 
 
-def _max_numbers(encoding: Encoding, cook_time: int, gate_limit: int) -> Array:
+def _max_numbers(encoding: Encoding, cook_time: int, gate_limit: int, burn: int) -> Array:
     names = GateChannel if encoding == Encoding.GATES else Channel
     counts = ("POT_ONIONS", "POT_TOMATOES", "SOUP_ONIONS", "SOUP_TOMATOES")
-    high = dict.fromkeys(counts, MAX_INGREDIENTS) | {"POT_TICK": cook_time, "TIME_LEFT": cook_time}
+    high = dict.fromkeys(counts, MAX_INGREDIENTS)
+    high |= {"POT_TICK": cook_time + max(burn - 1, 0), "TIME_LEFT": max(cook_time, burn)}
     high["GATE_COUNTER"] = gate_limit
     return np.array([min(high.get(name, 1), MAX_NUMBER) for name in names.__members__])
 

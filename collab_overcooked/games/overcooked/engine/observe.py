@@ -91,7 +91,7 @@ def encode_change(tables, env, i, out):
 def encode_player(tables, env, i, out):
     """A player is its facing, its hand, the way to what it may need, the nearest pots, and walls. Mutates: out."""
     k, cells, player = env.clock[Clock.LAYOUT], env.cells, env.players[i]
-    terrain, times, nearest = tables.terrain[k], tables.times[k], tables.nearest[k]
+    terrain, nearest = tables.terrain[k], tables.nearest[k]
     x, y, held = player[Player.X], player[Player.Y], player[Player.HAND]
     pose = 4 * tables.floor[k, y, x] + player[Player.FACING]
     out[:] = 0
@@ -113,8 +113,8 @@ def encode_player(tables, env, i, out):
         out[at + 1] = soup[Thing.TOMATOES]
     encode_way(nearest[pose, NearestObject.SERVING], x, y, cells.shape[1], out, at + 2)
     at += 6  # with the way to the nearest free counter, which the original's planner never finds
-    encode_pot(nearest[pose, NearestObject.POT], x, y, cells, times, out, at)
-    encode_pot(nearest[pose, NearestObject.SECOND_POT], x, y, cells, times, out, at + POT_FEATURES)
+    encode_pot(tables, env, nearest[pose, NearestObject.POT], i, out, at)
+    encode_pot(tables, env, nearest[pose, NearestObject.SECOND_POT], i, out, at + POT_FEATURES)
     at += 2 * POT_FEATURES
     for direction in range(4):
         cell_x, cell_y = cell_ahead(x, y, direction)
@@ -131,24 +131,23 @@ def encode_way(target, x, y, width, out, at):
 
 
 @kernel
-def encode_pot(target, x, y, cells, times, out, at):
+def encode_pot(tables, env, target, i, out, at):
     """A pot is whether it is there, empty, full, cooking, ready, its content, time left and the way. Mutates: out."""
     if target == NOTHING:
         return
-    width = cells.shape[1]
-    pot = cells[target // width, target % width]
-    left = times[pot[Thing.ONIONS], pot[Thing.TOMATOES]] - pot[Thing.TICK]
-    started = pot[Thing.ITEM] == Item.SOUP and pot[Thing.TICK] != IDLE
-    cooking = started and left > 0
+    times, width = tables.times[env.clock[Clock.LAYOUT]], env.cells.shape[1]
+    pot = env.cells[target // width, target % width]
+    started, ready = pot[Thing.ITEM] == Item.SOUP and pot[Thing.TICK] != IDLE, is_ready(pot, times)
+    cooking = started and not ready
     out[at] = 1
     out[at + 1] = pot[Thing.ITEM] == Item.NONE
     out[at + 2] = is_full(pot)
     out[at + 3] = cooking
-    out[at + 4] = is_ready(pot, times)
+    out[at + 4] = ready
     out[at + 5] = pot[Thing.ONIONS]
     out[at + 6] = pot[Thing.TOMATOES]
-    out[at + 7] = clip_i8(left) if cooking else 0
-    encode_way(target, x, y, width, out, at + 8)
+    out[at + 7] = clip_i8(max(time_left(pot, times, tables.views), 0)) if started else 0
+    encode_way(target, env.players[i, Player.X], env.players[i, Player.Y], width, out, at + 8)
 
 
 def feature_bounds(
@@ -279,14 +278,14 @@ def draw_state(tables, env, left, top, out):
         x, y = object_cells[h, 0], object_cells[h, 1]
         if cells[y, x, Thing.ITEM] != Item.NONE and is_inside(x - left, y - top, view):
             at = (x - left) * view[View.STEP_X] + (y - top) * view[View.STEP_Y] + base * step
-            draw_thing(cells[y, x], terrain[y, x] == Terrain.POT, times, encoding, step, out, at)
+            draw_thing(cells[y, x], terrain[y, x] == Terrain.POT, times, view, out, at)
             if encoding == Encoding.JAXMARL:
                 out[at + Channel.COUNTERS * step] = 0  # that port draws an object instead of its counter
     for i in range(players.shape[0]):
         x, y = players[i, Player.X] - left, players[i, Player.Y] - top
         if players[i, Player.HAND] != Item.NONE and is_inside(x, y, view):
             at = x * view[View.STEP_X] + y * view[View.STEP_Y] + base * step
-            draw_thing(players[i, Player.HAND : HAND_END], False, times, encoding, step, out, at)
+            draw_thing(players[i, Player.HAND : HAND_END], False, times, view, out, at)
     if encoding != Encoding.GATES and clock[Clock.LIMIT] - clock[Clock.T] < URGENT_STEPS:
         fill_channel(base + Channel.URGENT, 1, view, out)
     if view[View.CHANGES] != NOTHING and env.changes[Change.LEFT] > 0:
@@ -315,12 +314,13 @@ def fill_channel(channel, value, view, out):
 
 
 @kernel
-def draw_thing(thing, in_pot, times, encoding, step, out, at):
+def draw_thing(thing, in_pot, times, view, out, at):
     """Each kind of object has a channel, a soup several. Mutates: out."""
-    if encoding == Encoding.GATES:
+    step = view[View.STEP_CHANNEL]
+    if view[View.ENCODING] == Encoding.GATES:
         draw_gated_thing(thing, in_pot, step, out, at)
     elif thing[Thing.ITEM] == Item.SOUP:
-        draw_soup(thing, in_pot, times, step, out, at)
+        draw_soup(thing, in_pot, times, view, out, at)
     elif thing[Thing.ITEM] == Item.OPEN:
         out[at + Channel.GATE_OPEN * step] = 1
         out[at + Channel.GATE_COUNTER * step] = clip_u8(thing[Thing.TICK])
@@ -329,11 +329,12 @@ def draw_thing(thing, in_pot, times, encoding, step, out, at):
 
 
 @kernel
-def draw_soup(soup, in_pot, times, step, out, at):
-    """A soup shows what is in it, apart while its pot is idle, how long it still cooks, and whether it is ready.
+def draw_soup(soup, in_pot, times, view, out, at):
+    """A soup shows what is in it, apart while its pot is idle, the steps until it is ready or burns, and whether it is.
 
     Mutates: out.
     """
+    step = view[View.STEP_CHANNEL]
     if in_pot and is_idle(soup):
         out[at + Channel.POT_ONIONS * step] = soup[Thing.ONIONS]
         out[at + Channel.POT_TOMATOES * step] = soup[Thing.TOMATOES]
@@ -342,8 +343,14 @@ def draw_soup(soup, in_pot, times, step, out, at):
     out[at + Channel.SOUP_TOMATOES * step] = soup[Thing.TOMATOES]
     out[at + Channel.READY * step] = not in_pot or is_ready(soup, times)
     if in_pot:
-        left = times[soup[Thing.ONIONS], soup[Thing.TOMATOES]] - soup[Thing.TICK]
-        out[at + Channel.TIME_LEFT * step] = clip_u8(left)
+        out[at + Channel.TIME_LEFT * step] = clip_u8(time_left(soup, times, view))
+
+
+@kernel
+def time_left(pot, times, view):
+    """A soup in a pot has the steps until it is ready, then those until it burns."""
+    left = times[pot[Thing.ONIONS], pot[Thing.TOMATOES]] - pot[Thing.TICK]
+    return left + view[View.BURN] if left <= 0 and view[View.BURN] != NOTHING else left
 
 
 @kernel

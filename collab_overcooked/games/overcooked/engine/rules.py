@@ -211,7 +211,7 @@ def add_ingredient(hand, pot):
 
 
 @kernel
-def use_pot(hand, pot, best):
+def use_pot(hand, pot, best, times):
     """At a pot, an empty hand starts it, a dish takes the soup, and an ingredient goes in.
 
     Mutates: hand, pot. Returns: bits of the events.
@@ -221,6 +221,7 @@ def use_pot(hand, pot, best):
         pot[Thing.TICK] = 0
         return 0
     if item == Item.DISH:
+        pot[Thing.TICK] = times[pot[Thing.ONIONS], pot[Thing.TOMATOES]]
         move_thing(pot, hand)
         return 1 << Event.SOUP_PICKUP
     before = best[pot[Thing.ONIONS], pot[Thing.TOMATOES]]
@@ -282,7 +283,7 @@ def interact(tables, env, out, i, cell, kind, pots):
     """
     k, hand = env.clock[Clock.LAYOUT], env.players[i, Player.HAND : HAND_END]
     if kind == Terrain.POT:
-        return use_pot(hand, cell, tables.best[k])
+        return use_pot(hand, cell, tables.best[k], tables.times[k])
     if kind == Terrain.COUNTER:
         return use_counter(tables.terrain[k], env, i, cell, pots)
     if kind == Terrain.SERVING:
@@ -374,6 +375,31 @@ def cook(pot, times, auto_start):
         pot[Thing.TICK] = 0
     if pot[Thing.ITEM] == Item.SOUP and pot[Thing.TICK] != IDLE and not is_ready(pot, times):
         pot[Thing.TICK] += 1
+
+
+@kernel
+def burn(pot, times, limit):
+    """Ready soup that stays in its pot for so many steps burns, and the pot is empty.
+
+    Mutates: pot. Returns: 1 for burnt soup, else 0.
+    """
+    if not is_ready(pot, times):
+        return 0
+    pot[Thing.TICK] += 1
+    if pot[Thing.TICK] < times[pot[Thing.ONIONS], pot[Thing.TOMATOES]] + limit:
+        return 0
+    put(pot, Item.NONE)
+    return 1
+
+
+@kernel
+def charge_burnt(burnt, cost, clock, out):
+    """Burnt soup costs points, of which every player bears an equal part; all of them have the event. Mutates: out."""
+    n_players, total = out.sparse.shape[0], burnt * cost
+    for i in range(n_players):
+        out.events[i, EventColumn.CODE] |= 1 << Event.SOUP_BURNT
+        out.sparse[i] -= total * (i + 1) // n_players - total * i // n_players
+    clock[Clock.SCORE] -= total
 
 
 @kernel

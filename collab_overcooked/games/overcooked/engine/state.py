@@ -22,7 +22,7 @@ Array = np.ndarray
 class Tables(NamedTuple):
     """Constants of a compiled pool: read-only int32 arrays (shaping float32, template uint8)."""
 
-    params: Array  # (13,) see Param
+    params: Array  # (15,) see Param
     shaping: Array  # (K, 3) float32, see Shaping
     frames: Array  # (K, 5) see LayoutSize
     terrain: Array  # (K, H, W) see Terrain; WALL outside smaller layouts
@@ -35,7 +35,7 @@ class Tables(NamedTuple):
     times: Array  # (K, 4, 4) steps of cooking
     floor: Array  # (K, H, W) number of a floor or gate cell, row by row, or NOTHING
     neighbours: Array  # (K, F, 4) floor or gate cell next to one, by direction, or NOTHING: what kernels.paths floods
-    views: Array  # (12,) see View
+    views: Array  # (13,) see View
     object_cells: Array  # (K, M, 2) cells x, y on which things can lie or gates stand; unused rows are 0
     template: Array  # (K, L) uint8, what pictures show before anything moves; (K, 0) for features
     nearest: Array  # (K, 4F, 6) flat cell closest to a pose, see NearestObject; (K, 0, 6) for pictures

@@ -14,7 +14,9 @@ from .macro_actions import step_macro_actions
 from .observe import observe_env
 from .rules import (
     age_gate,
+    burn,
     change_kitchen,
+    charge_burnt,
     choose_primitives,
     cook,
     interact_in_turn,
@@ -86,8 +88,11 @@ def step_env(tables, env, actions, out):
     interact_in_turn(tables, env, out)
     move_players(tables.terrain[k], env, out)
     clock[Clock.T] += 1
+    burnt = 0
     for p in range(tables.frames[k, LayoutSize.POTS]):
         x, y = tables.pots[k, p, 0], tables.pots[k, p, 1]
+        if params[Param.BURN] != NOTHING:
+            burnt += burn(cells[y, x], tables.times[k], params[Param.BURN])
         cook(cells[y, x], tables.times[k], params[Param.AUTO_START])
     for g in range(tables.frames[k, LayoutSize.GATES]):
         x, y = tables.gates[k, g, 0], tables.gates[k, g, 1]
@@ -99,6 +104,8 @@ def step_env(tables, env, actions, out):
             clock[Clock.SERVED] += 1
             clock[Clock.SCORE] += int(out.sparse[i])
             delivered = True
+    if burnt > 0:
+        charge_burnt(burnt, params[Param.BURN_COST], clock, out)
     if env.changes.shape[0] > 0 and is_change_due(env.changes, params, delivered, env.rng):
         if is_change_blocked(tables.terrain, env):
             env.changes[Change.LEFT] = 1

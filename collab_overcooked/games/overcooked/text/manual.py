@@ -199,6 +199,7 @@ class OvercookedManual(OvercookedText):
         lines = [
             f"A pot takes up to {MAX_INGREDIENTS} ingredients, one at a time. {start}{' and' if auto else ''} cooks "
             f"for {' or '.join(map(str, times))} steps, during which it takes nothing.",
+            *self._burn_rules(),
             "Load ready soup onto a dish from the dispenser and deliver it at a serving cell. You can hold one thing.",
             "You cannot walk through counters and stations."
             if alone
@@ -214,6 +215,16 @@ class OvercookedManual(OvercookedText):
                 "nobody is in it."
             )
         return [*lines, *self._change_rules()]
+
+    def _burn_rules(self) -> list[str]:
+        """Return the rule of soup that burns, if it does."""
+        burn, cost = self.compiled.config.burn, self.compiled.config.burn_cost
+        if burn is None:
+            return []
+        steps, points = f"{burn} step{'s' * (burn > 1)}", f"{cost} point{'s' * (cost != 1)}"
+        return [
+            f"Soup that stays in its pot for {steps} after it is ready burns: the pot is empty, and it costs {points}."
+        ]
 
     def _change_rules(self) -> list[str]:
         """Return the rules of changes of the kitchen, but for secret ones."""

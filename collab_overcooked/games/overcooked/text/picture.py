@@ -77,7 +77,8 @@ def object_cell(thing: Thing, in_pot: bool, cooked: int | None, time: int, name:
     if not in_pot:
         return BoardCell("counter", f"[{thing['item'][0]}]", (icon_of(thing),), labels=labels)
     if thing["ready"]:
-        return BoardCell("pot", "P!", (icon_of(thing),), labels=labels, ready=True)
+        soon = (f"burns in {thing['burns_in']}",) if "burns_in" in thing else ()
+        return BoardCell("pot", "P!", (icon_of(thing),), labels=(*soon, *labels), ready=True)
     contents = food_icons(thing["ingredients"])
     if cooked is None:
         return BoardCell("pot", f"P+{len(contents)}", contents, labels=labels)
@@ -170,7 +171,8 @@ def _object_text(layout: Layout, thing: Thing) -> str:
         return position + held_text(thing)
     if thing["tick"] == IDLE:
         return f"{position}pot with {held_text(thing).removeprefix('soup of ')}"
-    state = "ready" if thing["ready"] else f"cooking, {thing['time'] - thing['tick']} of {thing['time']} steps left"
+    ready = f"ready, burns in {thing['burns_in']}" if "burns_in" in thing else "ready"
+    state = ready if thing["ready"] else f"cooking, {thing['time'] - thing['tick']} of {thing['time']} steps left"
     return f"{position}{held_text(thing)}, {state}"
 
 

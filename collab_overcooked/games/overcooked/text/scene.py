@@ -91,6 +91,7 @@ THING = {
     "tick": integer(IDLE, MAX_COUNTER),
     "time": COUNT.parser,
     "ready": boolean_or_bit,
+    "burns_in": COUNT.parser,
 }
 
 
@@ -119,16 +120,17 @@ def _encode_thing(thing: Mapping[str, Any] | None, times: Any) -> list[int]:
     return [Item.SOUP, onions, tomatoes, thing.get("tick", times[onions, tomatoes])]
 
 
-def _check_soup(place: str, thing: Mapping[str, Any], in_pot: bool) -> None:
+def _check_soup(place: str, thing: Mapping[str, Any], in_pot: bool, burn: int | None) -> None:
     if thing["item"] != "soup":
         return
     if not thing["ingredients"]:
         allowed = f"ingredients of a soup are 1 to {MAX_INGREDIENTS} of {', '.join(INGREDIENTS)}"
         raise ValueError(f"{place}: {allowed}, not []")
     tick, time = thing["tick"], thing["time"]
-    if tick > time or (tick < time and not in_pot):
+    last = time + burn - 1 if burn is not None and in_pot else time
+    if tick > last or (tick < time and not in_pot):
         where = "in a pot" if in_pot else "outside a pot"
-        raise ValueError(f"{place}: tick of a soup {where} is {f'{IDLE} to {time}' if in_pot else time}, not {tick}")
+        raise ValueError(f"{place}: tick of a soup {where} is {f'{IDLE} to {last}' if in_pot else time}, not {tick}")
 
 
 def check_places(players: Sequence[Mapping[str, Any]], can_stand: np.ndarray, where: str) -> None:
@@ -207,17 +209,20 @@ class OvercookedScenes(CompiledGame):
         return Part(optional(record(THING, ["item"])), read, write)
 
     def _objects(self, position: codec.Codec) -> Part:
-        tables = self.compiled.tables
+        tables, burn = self.compiled.tables, self.compiled.config.burn
 
         def read(rows: Rows) -> list[dict[str, Any]]:
-            times = tables.times[rows["clock"][Clock.LAYOUT]]
-            lying = [
-                ([x, y], _decode_thing(thing, times, rows.derived))
-                for y, line in enumerate(rows["cells"])
-                for x, thing in enumerate(line)
-                if thing[Thing.ITEM]
-            ]
-            return [{"position": place, **thing} for place, thing in lying if thing]
+            k = rows["clock"][Clock.LAYOUT]
+            lying = []
+            for y, line in enumerate(rows["cells"]):
+                for x, cell in enumerate(line):
+                    thing = _decode_thing(cell, tables.times[k], rows.derived)
+                    if thing is None:
+                        continue
+                    if burn is not None and thing.get("ready") and tables.terrain[k, y, x] == Terrain.POT:
+                        thing["burns_in"] = thing["time"] + burn - thing["tick"]
+                    lying.append({"position": [x, y], **thing})
+            return lying
 
         def write(rows: Rows, value: Sequence[Mapping[str, Any]]) -> None:
             k, cells = rows["clock"][Clock.LAYOUT], rows["cells"]
@@ -263,7 +268,7 @@ class OvercookedScenes(CompiledGame):
                 allowed = f"counter of an open gate is 0 to {gate['limit']}, of a closed one 0"
                 raise ValueError(f"state.gates[{k_gate}]: {allowed}, not {gate['counter']}")
         for place, thing, in_pot in self._things(k, scene):
-            _check_soup(place, thing, in_pot)
+            _check_soup(place, thing, in_pot, self.compiled.config.burn)
         can_stand = self.compiled.tables.floor[k] != NOTHING
         for gate in scene["gates"]:
             x, y = gate["position"]

@@ -183,6 +183,7 @@ LABELS = {
     Event.SOUP_PICKUP: "take soup",
     Event.SOUP_DELIVERY: "deliver soup",
     Event.SOUP_DROP: "put soup down",
+    Event.SOUP_BURNT: "soup burns",
 }
 EVENT_NAMES = tuple((int(event), event.name.lower()) for event in Event)
 
@@ -276,12 +277,21 @@ def _counter_lines(
     ]
 
 
-def pot_text(pot: Array, times: Array) -> str:
-    """Return the text of a pot: contents and stage, but not the remaining time."""
+def pot_text(pot: Array, times: Array, burn: int | None = None) -> str:
+    """Return the text of a pot: contents and stage, but not the remaining time.
+
+    Args:
+        pot: Its cell, see ``Thing``.
+        times: Steps of cooking, by onions and tomatoes.
+        burn: Steps after which ready soup burns; None for never.
+    """
     if pot[Thing.ITEM] == Item.NONE:
         return f"0 of {MAX_INGREDIENTS} ingredients, off, not cooking"
     tomatoes = f" ({pot[Thing.TOMATOES]} of them tomatoes)" if pot[Thing.TOMATOES] else ""
     stage = "off, not cooking" if is_idle(pot) else "off, done" if is_ready(pot, times) else "on, still cooking"
+    if burn is not None and is_ready(pot, times):
+        left = int(times[pot[Thing.ONIONS], pot[Thing.TOMATOES]] + burn - pot[Thing.TICK])
+        stage = f"done, burns in {left} step{'s' * (left != 1)}"
     return f"{ingredients_in(pot)} of {MAX_INGREDIENTS} ingredients{tomatoes}, {stage}"
 
 
@@ -467,7 +477,9 @@ class OvercookedText(OvercookedScenes):
                 )
                 + "."
             )
-        lines += [f"{name}: {pot_text(np.array(seen['objects'][name]), tables.times[k])}." for name in kinds[Kind.POT]]
+        pots = {name: np.array(seen["objects"][name]) for name in kinds[Kind.POT]}
+        burn = self.compiled.config.burn
+        lines += [f"{name}: {pot_text(pot, tables.times[k], burn)}." for name, pot in pots.items()]
         at = (int(state.players[i, seat, Player.X]), int(state.players[i, seat, Player.Y]))
         lines += _counter_lines(seen, moves, self.within_reach(int(k), at, FLOOR), seen["blocked"][seat], blocked)
         lines += [

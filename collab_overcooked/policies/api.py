@@ -113,6 +113,7 @@ class EnvInfo:
         team: Policy names by seat.
         simulator: Simulator of the current state, for policies that need one; None for all others.
         told: Seats that are told over a channel what this seat knows, see ``policies.speakers``.
+        messages: Whether messages reach the teammates; False where the episode's limits allow none.
     """
 
     env_id: str
@@ -121,6 +122,7 @@ class EnvInfo:
     team: tuple[str, ...]
     simulator: Simulator | None = None
     told: frozenset[int] = frozenset()
+    messages: bool = True
 
 
 def simulator_of(info: EnvInfo, policy: str) -> Simulator:

@@ -96,6 +96,7 @@ class Started:
     observers: dict[int, Observer] = field(default_factory=dict, repr=False)
     # Seats whose policies play without the channel of the game, see ``Capabilities.speaks``
     silent: set[int] = field(default_factory=set, repr=False)
+    messages: bool = True  # Whether messages reach anybody, see ``Limits.max_messages``
 
     def reset(self, team: Team) -> None:
         """Reset the policies of a team; those that need a simulator get one in their ``EnvInfo``."""
@@ -124,7 +125,8 @@ class Started:
         else:
             self.observers.pop(seat, None)  # of a policy that sat here before
         simulator = Simulator(game, state, seat) if Capabilities.of(policy).needs_simulator else None
-        policy.reset(seat, EnvInfo(game.id, game, self.task, names, simulator), policy_seed(self.seed, seat))
+        info = EnvInfo(game.id, game, self.task, names, simulator, messages=self.messages)
+        policy.reset(seat, info, policy_seed(self.seed, seat))
 
 
 @dataclass(frozen=True)
@@ -209,7 +211,7 @@ class Episode(Generator[Event, Answer, EpisodeRecord]):
         observers: dict[int, Observer] = {}
         silent: set[int] = set()
         self._log_start()  # the episode may be left before its first step
-        voices, ordered = self._receive((yield Started(env, config.task, seed, observers, silent)))
+        voices, ordered = self._receive((yield Started(env, config.task, seed, observers, silent, self._limits.max_messages > 0)))
         self._log_start()
         table = Decisions(self.game, self._limits, config.feedback, observers)
         while env.agents and len(self.steps) != self.ends_after:

@@ -103,6 +103,8 @@ class LanguagePolicy:
         """
         kind = agent_kind(self.settings, info.game)
         values = self.settings.for_agent(kind)
+        if not info.messages and "talk" in values:
+            values = {**values, "talk": False}  # nothing is written that nobody would read
         prompts = Prompts(info.game.id, self.settings.prompts)
         shared = self.shared
         session = ModelSession(self.settings, self.client, shared.usage, prompts, seat, info, seed, turn=shared.turn)

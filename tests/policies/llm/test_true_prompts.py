@@ -12,6 +12,7 @@ from collab_overcooked.games.house.text.text import several
 from collab_overcooked.games.overcooked.engine.constants import MEMORY, DirectiveHistory
 from collab_overcooked.games.rooms.engine.constants import Player
 from collab_overcooked.runner.conversation import Plans
+from collab_overcooked.runner.decisions import Limits
 
 pytest.importorskip("jinja2", reason="needs the extra llm")
 CLOCKS = {
@@ -334,16 +335,32 @@ def test_who_plays_alone_reads_of_nobody_else(play_team, layout, level):
 
 @pytest.mark.parametrize("team", [{}, {"kitchen": "three_agents"}], ids=["two", "three"])
 @pytest.mark.parametrize("channel", ["text", "tools"])
-def test_who_cannot_speak_is_not_told_to(play_team, channel, team):
+@pytest.mark.parametrize("silenced", ["by its switch", "by the episode"])
+def test_who_cannot_speak_is_not_told_to(play_team, channel, team, silenced):
     def answer(request):
         call = {"name": "act", "arguments": {"action": "wait(3)"}}
         return {"calls": [call]} if request.tools else {"analysis": "", "plan": "wait(3)"}
 
-    _, client = play_team(f"llm:m?agent=partner,talk=off,channel={channel}", answer, max_cycles=4, **team)
+    talk, limits = (",talk=off", None) if silenced == "by its switch" else ("", Limits(max_messages=0))
+    spec = f"llm:m?agent=partner,channel={channel}{talk}"
+    _, client = play_team(spec, answer, limits=limits, max_cycles=4, **team)
     words = r"(?i)\b(say|said|ask (?:what|for)|asks for|asked for|requests?|message|conversation)\b"
     for rules, prompt in ((request.turns[0].content, request.turns[-1].content) for request in client.asked):
         assert not re.findall(words, rules + prompt)
         assert ("assistants Alice and Carol" in rules) == (bool(team) and "You are Bob" in rules)
+
+
+def test_messages_that_nobody_would_read_are_not_drafted(play_team):
+    """CoELA asks for no message where the episode allows none, as with talk=off."""
+
+    def answer(request):
+        return {"message": "Hello."} if "message" in request.turns[-1].content else {"action": 1}
+
+    asked = []
+    for spec, limits in (("llm:m?agent=coela,talk=off", None), ("llm:m?agent=coela", Limits(max_messages=0))):
+        _, client = play_team(spec, answer, "Housework-v0", limits=limits, max_cycles=4)
+        asked.append(client.last)
+    assert asked[0] == asked[1]
 
 
 def test_tools_offer_what_a_plan_can_have(play_team):

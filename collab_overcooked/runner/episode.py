@@ -211,7 +211,9 @@ class Episode(Generator[Event, Answer, EpisodeRecord]):
         observers: dict[int, Observer] = {}
         silent: set[int] = set()
         self._log_start()  # the episode may be left before its first step
-        voices, ordered = self._receive((yield Started(env, config.task, seed, observers, silent, self._limits.max_messages > 0)))
+        voices, ordered = self._receive(
+            (yield Started(env, config.task, seed, observers, silent, self._limits.max_messages > 0))
+        )
         self._log_start()
         table = Decisions(self.game, self._limits, config.feedback, observers)
         while env.agents and len(self.steps) != self.ends_after:

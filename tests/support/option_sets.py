@@ -101,7 +101,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"sight": "room", "agents": 4, "loss": "all", "generators": "random", "mask_in": "obs"},
         {"preset": "paper2023", "map": "themed_rooms", "text_info": True, "reward": "timed", "max_cycles": 12},
         {"adversary": "closest", "fix_by": "player", "agents": 1, "fixes": 1, "catch_on_exchange": "always"},
-        {"sight": "room", "menu": "lettered", "order": "game", "mask_in": "rllib"},
+        {"sight": "room", "menu": "lettered", "order": "game", "mask_in": "rllib", "agents": 3},
     ],
     "Housework-v0": [
         {"action_level": "primitive", "stepping": "tick", "mask_in": "obs", "max_ticks": 80},

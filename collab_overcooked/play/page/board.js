@@ -33,6 +33,8 @@ picture.time = () =>
     : say(now.frame.limit ? "seconds_left" : "seconds_gone", {
         n: Math.ceil(Math.abs((now.frame.limit ?? 0) - now.frame.timestep) * now.me.tick),
       });
+picture.inTime = (text) =>
+  turns() ? text : text.replace(/\d+/, (steps) => say("seconds", { n: Math.ceil(steps * now.me.tick) }));
 export const redraw = () => {
   if (picture.size) {
     picture.resize();

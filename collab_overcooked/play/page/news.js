@@ -23,10 +23,11 @@ export function noteAnswer() {
 // entries: change, seat (null for an order), label and consequence; gains: what the counts beside the clock gained or
 // lost. In turns all since the last answer is told, the last action of each seat; in real time the latest.
 export function showNews(entries, gains) {
-  if (gains.length) sound(gains.some(({ kind }) => kind === "bad") ? "loss" : "gain");
+  const kinds = gains.map(({ kind }) => kind);
+  if (kinds.length) sound(kinds.includes("bad") ? "loss" : kinds.includes("good") ? "gain" : "order");
   const counts = gains.map(({ gain, text, kind }) => ({
     kind,
-    text: text.replace(/ \(.*/, "").replace(/:?( ?)-?\d+/, `$1${gain > 0 ? "+" : ""}${gain}`),
+    text: gain ? text.replace(/ \(.*/, "").replace(/:?( ?)-?\d+/, `$1${gain > 0 ? "+" : ""}${gain}`) : text,
   }));
   const fresh = [...counts, ...entries.map(entryOf)],
     weighty = fresh.some(({ kind }) => kind);

@@ -41,12 +41,14 @@ export const redraw = () => {
     if (now.me) markCells();
   }
 };
-// What stands above the board keeps the height that it once had in a round, so that the board stays where it is.
+// What stands above the board, not beside it, keeps the height that it once had in a round, so that the board stays
+// where it is.
 const ABOVE = ["hud", "orders", "news"];
 const letShrink = () => {
   for (const id of ABOVE) $(id).style.minHeight = "";
 };
 function keepHeights() {
+  if ($("frame").getBoundingClientRect().top < $("news").getBoundingClientRect().top) return;
   for (const id of ABOVE) {
     const kept = Number.parseFloat($(id).style.minHeight) || 0;
     const { height } = $(id).getBoundingClientRect();

@@ -38,12 +38,21 @@ export function showNews(entries, gains) {
   else told = [];
   if (weighty) until = performance.now() + STAYS;
   for (const entry of fresh) {
+    const same = told.find(({ text, kind }) => kind && text === entry.text); // such as two deliveries in a row
+    if (same) {
+      same.times = (same.times ?? 1) + 1;
+      continue;
+    }
     told = told.filter(({ seat, kind }) => kind || seat === undefined || seat !== entry.seat);
     told.push(entry);
   }
   told.sort((a, b) => Number(Boolean(b.kind)) - Number(Boolean(a.kind)));
   $("news").setAttribute("aria-live", turns() || weighty ? "polite" : "off");
-  $("news").replaceChildren(...told.map(({ text, kind }) => make("span", text, kind ? { class: kind } : {})));
+  $("news").replaceChildren(
+    ...told.map(({ text, kind, times }) =>
+      make("span", times ? `${times} × ${text}` : text, kind ? { class: kind } : {}),
+    ),
+  );
 }
 
 function entryOf([change, seat, label, why]) {

@@ -48,7 +48,7 @@ const letShrink = () => {
   for (const id of ABOVE) $(id).style.minHeight = "";
 };
 function keepHeights() {
-  if ($("frame").getBoundingClientRect().top < $("news").getBoundingClientRect().top) return;
+  if (turns() && $("frame").getBoundingClientRect().top < $("news").getBoundingClientRect().bottom) return;
   for (const id of ABOVE) {
     const kept = Number.parseFloat($(id).style.minHeight) || 0;
     const { height } = $(id).getBoundingClientRect();

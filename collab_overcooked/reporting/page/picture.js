@@ -4,7 +4,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const INK = "#2b2a28",
   BAD = "#cc3a2f",
   WORKING = "#e08a1e"; // colours of the scene model; the last counts down
-const LEAST = { label: 11.5, tile: 26, named: 42 }; // pixels below which nobody can read or tap
+const LEAST = { label: 11.5, low: 10.5, tile: 26, named: 42 }; // pixels below which nobody can read or tap
 const MOST_TILE = 112;
 const SHOWN_ITEMS = 6;
 const pen = document.createElement("canvas").getContext("2d");
@@ -82,6 +82,7 @@ export class Picture {
     this.mine = ""; // what the card of the own seat says beside its name
     this.ordered = () => {}; // called when an order comes
     this.zoom = 1;
+    this.low = false; // whether the screen is
     this.letters = true; // whether places of a map have theirs, such as k3, which actions may name
     this.whole = false; // all of the board at once, however small
     this.own = null; // seat that the view follows
@@ -154,6 +155,11 @@ export class Picture {
     if (changed.some((key) => /^[ma]/.test(key))) this.#overview();
   }
 
+  // The least size of letters, in pixels: smaller where all of a board shall fit a low screen.
+  get letter() {
+    return this.low ? LEAST.low : LEAST.label;
+  }
+
   get calm() {
     return matchMedia("(prefers-reduced-motion: reduce)").matches;
   }
@@ -176,8 +182,9 @@ export class Picture {
     if (!board) return;
     const [width, height] = board.size,
       room = this.room();
+    this.low = room.low;
     const about = Math.min(MOST_TILE, room.width / width),
-      letter = Math.max(LEAST.label, 0.19 * about) / about; // in tiles
+      letter = Math.max(this.letter, 0.19 * about) / about; // in tiles
     const ends = [...this.values]
       .filter(([key, cell]) => key.startsWith("c:") && cell.n && !cell.q)
       .map(
@@ -194,7 +201,7 @@ export class Picture {
               key.startsWith("c:") && cell.l
                 ? this.phrase(cell.l[0])
                     .split(" ")
-                    .map((word) => widthOf(word, LEAST.label) + 3)
+                    .map((word) => widthOf(word, this.letter) + 3)
                 : [],
             ),
           )
@@ -310,7 +317,7 @@ export class Picture {
     const t = this.tile,
       items = cell.i ?? [],
       parts = [use(cell.s, 0, 0, 1), ...(cell.b ? [use(cell.b, 0, 0, 1)] : [])];
-    const size = Math.max(LEAST.label, 0.19 * t),
+    const size = Math.max(this.letter, 0.19 * t),
       lines = this.#label(cell, size),
       tags = [];
     const used = lines.length ? (lines.length * size * 1.05 + 2) / t : cell.p ? 0.26 : cell.f ? 0.3 : 0;
@@ -349,12 +356,12 @@ export class Picture {
   // The name below a cell, in two lines where tiles are small.
   #caption(cell, t) {
     const name = this.phrase(cell.n);
-    return wrapped(name, Math.max(LEAST.label, 0.19 * t), Math.max(64, 1.95 * t)) ?? [name];
+    return wrapped(name, Math.max(this.letter, 0.19 * t), Math.max(64, 1.95 * t)) ?? [name];
   }
 
   // How far, in tiles, a name moves down so that it does not cover that of a cell above or left of it.
   #drop(cell, t) {
-    const size = Math.max(LEAST.label, 0.19 * t),
+    const size = Math.max(this.letter, 0.19 * t),
       rows = this.#caption(cell, t);
     const ends = (one, lines) => {
       const half = Math.max(...lines.map((line) => widthOf(line, size) + 4)) / 2 / t,

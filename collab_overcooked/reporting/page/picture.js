@@ -209,7 +209,7 @@ export class Picture {
     // a low screen shows all of it with fewer names
     const least = Math.max(words, named && !room.low ? LEAST.named : LEAST.tile);
     // too small to read: the view follows the own agent instead
-    this.tile = (this.whole || fit >= Math.max(words, least * 0.8) ? fit : least) * this.zoom;
+    this.tile = (this.whole || fit >= Math.max(words, least * (room.low ? 0.9 : 0.8)) ? fit : least) * this.zoom;
     this.stage.classList.toggle("wide", this.tile > fit * 1.01);
     this.stage.parentElement.classList.toggle("small", this.tile < 56 || this.zoom !== 1);
     const t = this.tile;

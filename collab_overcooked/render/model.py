@@ -175,7 +175,7 @@ class Overview:
     """A small map of a board, for screens that show only a part of it; places and lengths are in tiles of the board."""
 
     areas: tuple[tuple[float, float, float, float, str, str], ...]  # Place, width, height, colour and name of each
-    marks: tuple[tuple[Point, Icon | Cook | str], ...] = ()  # Place of an item, of an agent or of a named sprite
+    marks: tuple[tuple[Point, Icon | str], ...] = ()  # Place of an item or of a named sprite; agents are added
 
 
 @dataclass(frozen=True)

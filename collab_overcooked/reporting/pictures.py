@@ -120,9 +120,7 @@ class BoardDiff:
         drawn = {"s": self.sprite(bare), "f": cook.facing}
         return drawn | ({"h": self.icon(cook.held)} if cook.held else {})
 
-    def _mark(self, part: Icon | Cook | str) -> str:
-        if isinstance(part, Cook):
-            return self.sprite(Cook(part.seat, self._letters[part.seat], chef=part.chef))
+    def _mark(self, part: Icon | str) -> str:
         return self.icon(part) if isinstance(part, Icon) else self.sprite(part)
 
     def _cell(self, x: float, y: float, cell: BoardCell) -> dict[str, Any]:

@@ -64,6 +64,30 @@ def test_the_map_of_a_phone_parts_long_names_of_rooms(browser) -> None:
         assert all(overview[0] <= box[0] and box[2] <= overview[2] for box in names)
 
 
+@pytest.mark.parametrize("env_id", ["Overcooked-v0", "CollabCapture-v0", "Transport-v0"])
+def test_the_own_agent_is_marked(browser, env_id: str) -> None:
+    with browser.new_context(viewport={"width": 360, "height": 780}) as context:
+        page = feed_of(context, env_id, 1).page
+        assert page.locator("#board ~ .cooks .mine").count() == 1
+        assert page.locator("#panel [data-seat='0']").inner_text().count("(you)") == 1
+        assert "(you)" not in page.locator("#panel").inner_text().replace("(you)", "", 1)
+
+
+def test_letters_of_cells_are_not_shown_to_those_who_press_keys(browser) -> None:
+    layouts = ["passage_north", "passage_south"]
+    changes = {"layout": layouts, "changes": 6, "notice": 5}
+    game = load_game("Overcooked-v0", **changes)
+    scene = game.seen(reach(game, 1, 3)[0], 0, 0).scene
+    with browser.new_context(viewport={"width": 1280, "height": 800}) as context:
+        feed = Feed(context)
+        feed.open("en")
+        picture = next_picture(game, scene, 0, SendQueue("test"))
+        frame = {"type": "frame", "timestep": 3, "limit": 40, "picture": picture}
+        feed.send(welcome("seat", "ticks", "", game="Overcooked"), frame, state("playing", True, True))
+        plates = set(feed.page.locator("#board text").all_text_contents())
+        assert "soon floor" in plates and any("counter" in each for each in plates)
+
+
 def test_names_of_animals_are_shown_on_demand(browser) -> None:
     with browser.new_context(viewport={"width": 1280, "height": 800}) as context:
         page = feed_of(context, "CraftKitchen-v0", 1).page

@@ -9,7 +9,7 @@ from play.fed import Feed, state, welcome
 from play.world import first_legal, play
 
 from collab_overcooked.play.server import page_file
-from collab_overcooked.render.model import BAD, GOOD, INK
+from collab_overcooked.render.model import BAD, GOOD, INK, WORKING
 
 RED, GREEN = "rgb(163, 38, 28)", "rgb(30, 112, 53)"
 TOLD_NEWS = """() => [...document.querySelectorAll('#news span')]
@@ -83,6 +83,33 @@ def test_losses_are_red_and_gains_green(context, problems, pace, before, after, 
     ]
     feed.send(welcome("seat", pace, ""), state("playing", True, True), *frames)
     assert feed.page.evaluate(TOLD_NEWS) == expected and problems == []
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("pace", "shown"), [("turns", "Change in 4"), ("ticks", "Change in 1 s")])
+def test_a_countdown_is_no_loss_and_its_end_is_told(context, problems, pace, shown) -> None:
+    feed = Feed(context)
+    feed.open()
+    counts = [[("Change in 5", WORKING)], [("Change in 4", WORKING)], []]
+    frames = [
+        {"type": "frame", "timestep": 3 + k, "limit": 9, "picture": clock(*count)} for k, count in enumerate(counts)
+    ]
+    feed.send(welcome("seat", pace, ""), state("playing", True, True), *frames[:2])
+    assert shown in feed.page.inner_text("#hud") and feed.page.evaluate(TOLD_NEWS) == []
+    feed.send(frames[2])
+    assert feed.page.inner_text("#news") == "The kitchen has changed." and problems == []
+
+
+@pytest.mark.browser
+def test_what_paid_twice_before_an_answer_is_one_line(context, problems) -> None:
+    feed = Feed(context)
+    feed.open()
+    paid = [1, 0, "deliver", "Brought: 1."]
+    frames = [
+        {"type": "frame", "timestep": k, "limit": 9, "picture": clock(("Step", INK)), "news": [paid]} for k in (1, 2)
+    ]
+    feed.send(welcome("seat", "turns", ""), state("playing", True, True), *frames)
+    assert feed.page.inner_text("#news") == "2 × Alice: deliver. Brought: 1." and problems == []
 
 
 @pytest.mark.browser

@@ -33,18 +33,22 @@ picture.time = () =>
     : say(now.frame.limit ? "seconds_left" : "seconds_gone", {
         n: Math.ceil(Math.abs((now.frame.limit ?? 0) - now.frame.timestep) * now.me.tick),
       });
+picture.inTime = (text) =>
+  turns() ? text : text.replace(/\d+/, (steps) => say("seconds", { n: Math.ceil(steps * now.me.tick) }));
 export const redraw = () => {
   if (picture.size) {
     picture.resize();
     if (now.me) markCells();
   }
 };
-// What stands above the board keeps the height that it once had in a round, so that the board stays where it is.
+// What stands above the board, not beside it, keeps the height that it once had in a round, so that the board stays
+// where it is.
 const ABOVE = ["hud", "orders", "news"];
 const letShrink = () => {
   for (const id of ABOVE) $(id).style.minHeight = "";
 };
 function keepHeights() {
+  if (turns() && $("frame").getBoundingClientRect().top < $("news").getBoundingClientRect().bottom) return;
   for (const id of ABOVE) {
     const kept = Number.parseFloat($(id).style.minHeight) || 0;
     const { height } = $(id).getBoundingClientRect();

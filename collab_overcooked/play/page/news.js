@@ -23,10 +23,11 @@ export function noteAnswer() {
 // entries: change, seat (null for an order), label and consequence; gains: what the counts beside the clock gained or
 // lost. In turns all since the last answer is told, the last action of each seat; in real time the latest.
 export function showNews(entries, gains) {
-  if (gains.length) sound(gains.some(({ kind }) => kind === "bad") ? "loss" : "gain");
+  const kinds = gains.map(({ kind }) => kind);
+  if (kinds.length) sound(kinds.includes("bad") ? "loss" : kinds.includes("good") ? "gain" : "order");
   const counts = gains.map(({ gain, text, kind }) => ({
     kind,
-    text: text.replace(/ \(.*/, "").replace(/:?( ?)-?\d+/, `$1${gain > 0 ? "+" : ""}${gain}`),
+    text: gain ? text.replace(/ \(.*/, "").replace(/:?( ?)-?\d+/, `$1${gain > 0 ? "+" : ""}${gain}`) : text,
   }));
   const fresh = [...counts, ...entries.map(entryOf)],
     weighty = fresh.some(({ kind }) => kind);
@@ -37,12 +38,21 @@ export function showNews(entries, gains) {
   else told = [];
   if (weighty) until = performance.now() + STAYS;
   for (const entry of fresh) {
+    const same = told.find(({ text, kind }) => kind && text === entry.text); // such as two deliveries in a row
+    if (same) {
+      same.times = (same.times ?? 1) + 1;
+      continue;
+    }
     told = told.filter(({ seat, kind }) => kind || seat === undefined || seat !== entry.seat);
     told.push(entry);
   }
   told.sort((a, b) => Number(Boolean(b.kind)) - Number(Boolean(a.kind)));
   $("news").setAttribute("aria-live", turns() || weighty ? "polite" : "off");
-  $("news").replaceChildren(...told.map(({ text, kind }) => make("span", text, kind ? { class: kind } : {})));
+  $("news").replaceChildren(
+    ...told.map(({ text, kind, times }) =>
+      make("span", times ? `${times} × ${text}` : text, kind ? { class: kind } : {}),
+    ),
+  );
 }
 
 function entryOf([change, seat, label, why]) {

@@ -40,6 +40,7 @@ const HANDLERS = {
     show("language-row", !now.me.language);
     document.body.classList.toggle("ticks", !turns());
     picture.own = now.me.seat;
+    picture.mine = `(${words.you})`;
     picture.letters = now.me.role !== "watcher" && !now.me.keys.length && !Object.keys(now.me.moves).length;
     setSingle(now.me.single);
     welcome();

@@ -2,8 +2,9 @@
 // beside it.
 const SVG = "http://www.w3.org/2000/svg";
 const INK = "#2b2a28",
-  BAD = "#cc3a2f"; // colours of the scene model
-const LEAST = { label: 11.5, tile: 26, named: 42 }; // pixels below which nobody can read or tap
+  BAD = "#cc3a2f",
+  WORKING = "#e08a1e"; // colours of the scene model; the last counts down
+const LEAST = { label: 11.5, low: 10.5, tile: 26, named: 42 }; // pixels below which nobody can read or tap
 const MOST_TILE = 112;
 const SHOWN_ITEMS = 6;
 const pen = document.createElement("canvas").getContext("2d");
@@ -77,8 +78,11 @@ export class Picture {
     this.cards = new Map();
     this.bubbles = new Map(); // what agents have just said, by key of the agent
     this.time = () => ""; // title of the clock, where the page has a better one than the game
+    this.inTime = (text) => text; // a countdown beside the clock, as the page counts
+    this.mine = ""; // what the card of the own seat says beside its name
     this.ordered = () => {}; // called when an order comes
     this.zoom = 1;
+    this.low = false; // whether the screen is
     this.letters = true; // whether places of a map have theirs, such as k3, which actions may name
     this.whole = false; // all of the board at once, however small
     this.own = null; // seat that the view follows
@@ -151,6 +155,11 @@ export class Picture {
     if (changed.some((key) => /^[ma]/.test(key))) this.#overview();
   }
 
+  // The least size of letters, in pixels: smaller where all of a board shall fit a low screen.
+  get letter() {
+    return this.low ? LEAST.low : LEAST.label;
+  }
+
   get calm() {
     return matchMedia("(prefers-reduced-motion: reduce)").matches;
   }
@@ -173,8 +182,9 @@ export class Picture {
     if (!board) return;
     const [width, height] = board.size,
       room = this.room();
+    this.low = room.low;
     const about = Math.min(MOST_TILE, room.width / width),
-      letter = Math.max(LEAST.label, 0.19 * about) / about; // in tiles
+      letter = Math.max(this.letter, 0.19 * about) / about; // in tiles
     const ends = [...this.values]
       .filter(([key, cell]) => key.startsWith("c:") && cell.n && !cell.q)
       .map(
@@ -191,7 +201,7 @@ export class Picture {
               key.startsWith("c:") && cell.l
                 ? this.phrase(cell.l[0])
                     .split(" ")
-                    .map((word) => widthOf(word, LEAST.label) + 3)
+                    .map((word) => widthOf(word, this.letter) + 3)
                 : [],
             ),
           )
@@ -199,7 +209,7 @@ export class Picture {
     // a low screen shows all of it with fewer names
     const least = Math.max(words, named && !room.low ? LEAST.named : LEAST.tile);
     // too small to read: the view follows the own agent instead
-    this.tile = (this.whole || fit >= Math.max(words, least * 0.8) ? fit : least) * this.zoom;
+    this.tile = (this.whole || fit >= Math.max(words, least * (room.low ? 0.9 : 0.8)) ? fit : least) * this.zoom;
     this.stage.classList.toggle("wide", this.tile > fit * 1.01);
     this.stage.parentElement.classList.toggle("small", this.tile < 56 || this.zoom !== 1);
     const t = this.tile;
@@ -307,7 +317,7 @@ export class Picture {
     const t = this.tile,
       items = cell.i ?? [],
       parts = [use(cell.s, 0, 0, 1), ...(cell.b ? [use(cell.b, 0, 0, 1)] : [])];
-    const size = Math.max(LEAST.label, 0.19 * t),
+    const size = Math.max(this.letter, 0.19 * t),
       lines = this.#label(cell, size),
       tags = [];
     const used = lines.length ? (lines.length * size * 1.05 + 2) / t : cell.p ? 0.26 : cell.f ? 0.3 : 0;
@@ -346,12 +356,12 @@ export class Picture {
   // The name below a cell, in two lines where tiles are small.
   #caption(cell, t) {
     const name = this.phrase(cell.n);
-    return wrapped(name, Math.max(LEAST.label, 0.19 * t), Math.max(64, 1.95 * t)) ?? [name];
+    return wrapped(name, Math.max(this.letter, 0.19 * t), Math.max(64, 1.95 * t)) ?? [name];
   }
 
   // How far, in tiles, a name moves down so that it does not cover that of a cell above or left of it.
   #drop(cell, t) {
-    const size = Math.max(LEAST.label, 0.19 * t),
+    const size = Math.max(this.letter, 0.19 * t),
       rows = this.#caption(cell, t);
     const ends = (one, lines) => {
       const half = Math.max(...lines.map((line) => widthOf(line, size) + 4)) / 2 / t,
@@ -381,7 +391,8 @@ export class Picture {
   // The first label that fits into two lines; where nothing with a name is beside it, it may be wider than the cell.
   #label(cell, size) {
     const labels = (cell.l ?? [])
-        .filter((each) => this.letters || !/^[a-z]\d+$/.test(each))
+        .map((each) => (this.letters ? each : each.replace(/^[a-z]\d+(,? |$)/, "")))
+        .filter(Boolean)
         .map((each) => this.phrase(each)),
       inside = this.tile - 3;
     if (!labels.length) return [];
@@ -452,7 +463,8 @@ export class Picture {
     const side = this.tile * (this.values.get("board")?.cook ?? 1),
       west = cook.f === "west",
       lean = cook.h && cook.f ? (west ? 13 : -13) : 0;
-    const looks = use(cook.s, lean, 0, 100) + (cook.h ? use(cook.h, west ? 1 : 45, 44, 54) : "");
+    const ground = key === `a:${this.own}` ? '<ellipse class="mine" cx="50" cy="91" rx="36" ry="9"/>' : "";
+    const looks = ground + use(cook.s, lean, 0, 100) + (cook.h ? use(cook.h, west ? 1 : 45, 44, 54) : "");
     if (figure.looks !== looks) {
       draw(figure, looks);
       figure.looks = looks;
@@ -586,6 +598,8 @@ export class Picture {
     else card.dataset.seat = made.a;
     const body = element("div", "", "lines");
     body.append(...made.l.map((line) => this.#line(line, made.k === "clock")));
+    if (made.a !== undefined && made.a === this.own && this.mine)
+      body.querySelector(".left > *")?.after(" ", element("span", this.mine));
     card.replaceChildren(...(made.s ? [spriteOf(made.s, "icon")] : []), body);
     const home = made.k === "clock" ? this.hud : made.k === "order" || made.k === "goal" ? this.orders : this.panel;
     if (card.parentElement !== home) home.append(card);
@@ -605,14 +619,14 @@ export class Picture {
       left = element("span", "", "left"),
       right = element("span", "", "right");
     left.append(...this.#spans(line.l));
-    right.append(...this.#spans(line.r ?? []));
+    right.append(...this.#spans(line.r ?? [], clock));
     const time = clock && this.time();
     if (time && line.l[0]?.[3]) left.replaceChildren(element("b", time));
     row.append(left, ...(line.r ? [right] : []));
     return row;
   }
 
-  #spans(spans) {
+  #spans(spans, clock = false) {
     return spans
       .map(([kind, value, colour, bold]) => {
         if (kind === "s") return spriteOf(value);
@@ -621,7 +635,8 @@ export class Picture {
           dot.style.background = value;
           return dot;
         }
-        const made = element(bold ? "b" : "span", this.phrase(value));
+        const words = this.phrase(value);
+        const made = element(bold ? "b" : "span", clock && colour === WORKING ? this.inTime(words) : words);
         if (colour !== INK) made.style.color = readable(colour);
         return made;
       })
@@ -646,8 +661,8 @@ export class Picture {
     }
   }
 
-  // What the counts beside the clock gained or lost since the last picture; a count in the colour of losses counts
-  // losses.
+  // What the counts beside the clock gained or lost since the last picture, and countdowns that ended; a count in the
+  // colour of losses counts losses.
   #earned(before) {
     const counts = (values) =>
       Object.fromEntries(
@@ -665,15 +680,22 @@ export class Picture {
           ),
       );
     if (!before.size) return;
-    const old = counts(before);
-    const changes = Object.entries(counts(this.values)).map(([name, [value, words, colour]]) => ({
-      gain: value - (old[name]?.[0] ?? value),
-      words,
-      counts: colour === BAD && value > 0 ? "bad" : "good",
-    }));
+    const old = counts(before),
+      present = counts(this.values);
+    const ended = Object.entries(old).filter(
+      ([name, [value, , colour]]) => colour === WORKING && !(present[name]?.[0] <= value),
+    );
+    const changes = Object.entries(present)
+      .filter(([, [, , colour]]) => colour !== WORKING)
+      .map(([name, [value, words, colour]]) => ({
+        gain: value - (old[name]?.[0] ?? value),
+        words,
+        counts: colour === BAD && value > 0 ? "bad" : "good",
+      }));
     const changed = changes
       .filter(({ gain }) => gain)
       .map(({ gain, words, counts: kind }) => ({ gain, text: this.phrase(words), kind: gain < 0 ? "bad" : kind }));
+    for (const [name] of ended) changed.push({ gain: 0, text: this.phrase(name.replace("#", "0")), kind: "change" });
     if (changed.length) this.counted(changed);
   }
 }

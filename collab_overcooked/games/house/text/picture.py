@@ -49,7 +49,7 @@ FURNITURE = {  # sprites by name, without numbers
     "kitchen table": "table", "bench": "bench", "bed": "bed",
 }  # fmt: skip
 OPEN = "open_doors"
-FOLD = 3  # rows or columns of empty floor that are drawn as one
+FOLD = 5  # rows or columns of empty floor that are drawn as one
 WIDE = 30  # cells from which on they are drawn small
 LISTED = 8  # lines of a goal or of rooms
 
@@ -108,7 +108,7 @@ def _fold(lines: Sequence[str], built: set[int]) -> list[int]:
             runs.append([k])
     numbers: list[int] = []
     for run in runs:
-        first, shown = numbers[-1] + 1 if numbers else 0, -(-len(run) // FOLD) if len(run) > FOLD else len(run)
+        first, shown = numbers[-1] + 1 if numbers else 0, -(-len(run) // FOLD)
         numbers += [first + j * shown // len(run) for j in range(len(run))]
     return numbers
 
@@ -262,7 +262,7 @@ def known_picture(scene: Scene, names: Sequence[str]) -> Drawing:
     reached = scene["goal"]["reached"]
     goals = [(goal["name"], goal["need"] if reached else goal["seen"], goal["need"]) for goal in scene["goals"]]
     cards.append(_goal_card(scene, goals, scene["goal"]["name"]))
-    return _home_drawing(scene, ground, placed, cooks, cards, [], scene["team"], overview=_overview(scene, names))
+    return _home_drawing(scene, ground, placed, cooks, cards, [], scene["team"], overview=_overview(scene))
 
 
 def _spot_of_mate(scene: Scene, room: int, taken: tuple[int, int]) -> tuple[int, int]:
@@ -273,22 +273,19 @@ def _spot_of_mate(scene: Scene, room: int, taken: tuple[int, int]) -> tuple[int,
     return min(inside or [taken], key=lambda at: hypot(at[0] - middle[0], at[1] - middle[1] + 1))
 
 
-def _overview(scene: Scene, names: Sequence[str]) -> Overview:
-    """Return the map of one agent's knowledge: rooms, the goal place, goal things, and mates where last seen."""
+def _overview(scene: Scene) -> Overview:
+    """Return the map of one agent's knowledge: rooms, the goal place and goal things; pages add the agents."""
     boxes = [room["box"] for room in scene["rooms"]]
     areas = tuple(
         (left, top, right - left + 1, bottom - top + 1, KNOWN[room["known"]], room["name"])
         for room, (left, top, right, bottom) in zip(scene["rooms"], boxes, strict=True)
     )
     goal, needed = scene["goal"], [goal["name"] for goal in scene["goals"]]
-    marks: list[tuple[Any, Icon | Cook | str]] = [
+    marks: list[tuple[Any, Icon | str]] = [
         (tuple(thing["at"]), icon_of(thing["name"]))
         for thing in scene["things"].values()
         if thing["status"] == "seen" and thing["name"] in needed
     ]
     if goal["found"]:
         marks.append((tuple(scene["places"][goal["place"]]["at"]), "goal_flag"))
-    for j, mate in scene["mates"].items():
-        left, top, right, bottom = boxes[mate["room"]]
-        marks.append((((left + right) / 2, (top + bottom) / 2), Cook(j, initials(names)[j], chef=False)))
     return Overview(areas, tuple(marks))

@@ -34,9 +34,9 @@ from collab_overcooked.render.model import (
 
 from ..engine.spec import RoomLayout
 
-COOK = 0.52  # tiles
+COOK = 0.6  # tiles
 NEARER = 0.72  # scale of the layout's distances, so that rooms and players are large
-SLOTS = ((0.0, 0.0), (0.48, 0.0), (0.24, 0.0), (0.0, 0.3), (0.48, 0.3), (0.24, 0.3), (0.0, 0.46), (0.48, 0.46))
+SLOTS = ((0.0, 0.0), (0.4, 0.0), (0.2, 0.0), (0.0, 0.24), (0.4, 0.24), (0.2, 0.24), (0.0, 0.38), (0.4, 0.38))
 OUTCOMES = {"success": ("success", GOOD), "lost": ("lost", BAD), "time_out": ("no turns left", BAD)}
 PANEL = 24  # width in font sizes
 
@@ -83,11 +83,13 @@ def _cell(level: RoomLayout, scene: Scene, room: int) -> BoardCell:
     ]
     if level.has_button(room):
         items.append(Icon("button"))
+    buttons = [label for label, door in zip(level.door_names, level.doors, strict=True) if door.button == room]
+    labels = (*([f"{name}, door {', '.join(buttons)}"] if buttons else []), name)
     seen = scene.get("in_sight")
     if seen is not None and name not in seen:
-        return BoardCell("unseen", items=tuple(items), labels=(name,), targets=_targets(level, room))
+        return BoardCell("unseen", items=tuple(items), labels=labels, targets=_targets(level, room))
     sprite = ("open_exit" if scene["gate"] else "exit") if room in level.exits else "room"
-    return BoardCell(sprite, items=tuple(items), labels=(name,), targets=_targets(level, room))
+    return BoardCell(sprite, items=tuple(items), labels=labels, targets=_targets(level, room))
 
 
 def _targets(level: RoomLayout, room: int) -> tuple[str, ...]:

@@ -39,7 +39,8 @@ STOVE = "stove"  # kind of areas without a stock
 GOODS_IN_LINE = 6  # goods per row of an area's stock
 LEFT, TOP = 0, 0.15  # tiles beside and above the areas
 MIN_WIDTH = 6.4  # tiles
-CAPTION = 0.45  # tiles below an area, for the name of its station
+CAPTION = 0.4  # tiles below an area, for the name of its station
+COOK = 1.2  # tiles
 SHOWN_SPACES = 5  # limit of action spaces, or workers, drawn one by one; more are only counted
 PANEL = 31  # minimum width, in font sizes; it grows with the longest recipe
 SPRITES = {"pantry": "ingredients"}  # of areas that have another name
@@ -87,6 +88,18 @@ def _bottom(scenario: Scenario, kinds: Sequence[str]) -> float:
     return max(y + area_size(scenario, kinds[k])[1] for k, (_, y) in enumerate(area_corners(scenario, kinds))) + CAPTION
 
 
+def _beside(scenario: Scenario, agents: int) -> float | None:
+    """Return the left edge of the cooks beside the last stoves, None where these leave too little room."""
+    ends = set()
+    for episode in scenario.episodes:
+        kinds = [area.kind for area in episode.areas]
+        x, y = area_corners(scenario, kinds)[-1]
+        ends.add((x + area_size(scenario, kinds[-1])[0], y, kinds[-1] == STOVE))
+    left = max(x for x, _, _ in ends)
+    same = len({y for _, y, _ in ends}) == 1 and all(stove for _, _, stove in ends)
+    return left if same and left + COOK * agents <= _width(scenario) else None
+
+
 def _board(scenario: Scenario, scene: Scene, letters: Sequence[str]) -> Board:
     bottom = max(_bottom(scenario, [area.kind for area in episode.areas]) for episode in scenario.episodes)
     kinds = [area["kind"] for area in scene["areas"]]
@@ -94,15 +107,18 @@ def _board(scenario: Scenario, scene: Scene, letters: Sequence[str]) -> Board:
     placed = list(zip(scene["areas"], corners, sizes, strict=True))
     cells = tuple(cell for area, at, size in placed for cell in _area_cells(area, at, size))
     width = _width(scenario)
-    step = width / max(1, scene["agents"])
+    left = _beside(scenario, scene["agents"])
+    top = bottom if left is None else bottom - CAPTION - COOK
+    step = (width - (left or LEFT)) / max(1, scene["agents"])
+    middles = [(left or LEFT) + (seat + 0.5) * step for seat in range(scene["agents"])]
     cooks = tuple(
-        ((round((seat + 0.5) * step - 0.6, 2), bottom), Cook(seat, letters[seat])) for seat in range(scene["agents"])
+        ((round(x - COOK / 2, 2), round(top, 2)), Cook(seat, letters[seat])) for seat, x in enumerate(middles)
     )
     patches = tuple(
         (x - 0.1, y - 0.05, wide + (0.2 if kind != STOVE else -0.4), high + 0.1)
         for kind, (x, y), (wide, high) in zip(kinds, corners, sizes, strict=True)
     )
-    return Board((width, round(bottom + 1.25, 2)), cells, cooks, 1.2, patches, FLOOR)
+    return Board((width, round(max(bottom, top + COOK + 0.05), 2)), cells, cooks, COOK, patches, FLOOR)
 
 
 def _area_cells(area: Mapping[str, Any], at: Point, size: tuple[int, int]) -> list[tuple[Point, BoardCell]]:

@@ -15,7 +15,7 @@ from collab_overcooked.kernels.arrays import array_of
 from collab_overcooked.kernels.macro_actions import IDLE, Macro
 from collab_overcooked.kernels.rng import Rng
 
-from .constants import Agent, Belief, EventColumn, Goal, Mate, Place, Room, Thing, World
+from .constants import FIRST_ID, NOTHING, Agent, Belief, EventColumn, Goal, Mate, Place, Room, Thing, World
 
 Array = np.ndarray
 
@@ -85,7 +85,7 @@ class Out(NamedTuple):
     rewards: Array = array_of("N", dtype=np.float32)
     terminated: Array = array_of(dtype=np.bool_)
     truncated: Array = array_of(dtype=np.bool_)
-    events: Array = array_of("N", EventColumn, fill=None)
+    events: Array = array_of("N", EventColumn, fill={0: 0, FIRST_ID: NOTHING})
     fresh: Array = array_of(dtype=np.bool_)  # to be observed
     rects: Array = array_of("R", 4, fill=None)  # scratch
     scratch: Array = array_of(2, "C", fill=None)

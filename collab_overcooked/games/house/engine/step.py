@@ -209,19 +209,6 @@ def end_waits(state, events):
 
 
 @kernel
-def is_over(tables, env):
-    """An episode is over once its goal is fulfilled, or no time is left."""
-    return env.world[World.OVER] != 0
-
-
-@kernel
-def write_after_end(env, out):
-    """Nothing happens in an episode that is over. Mutates: out."""
-    clear_events(out.events, FIRST_ID)
-    out.rewards[:] = 0
-
-
-@kernel
 def end_step(env, out, paid):
     """Things that came to the goal place pay all agents; the episode ends at the goal or a limit. Mutates: env, out."""
     world = env.world
@@ -299,4 +286,4 @@ def measure_batch(tables, state, scratch):
         measure_distances(row_at(state, b), tables.params[Param.GRID_WIDTH], scratch[b])
 
 
-BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, write_after_end=write_after_end)
+BATCH_KERNELS = BatchKernels(step_env, reset_env, observe_env)

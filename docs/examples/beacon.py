@@ -11,7 +11,7 @@ from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.event_rewards import Pay
 from collab_overcooked.kernels.arrays import Array, BasicOut, array_of
 from collab_overcooked.kernels.batch_kernels import BatchKernels
-from collab_overcooked.kernels.events import EventField
+from collab_overcooked.kernels.events import EventField, ReasonCode
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.rng import Rng, draw_below
 
@@ -20,7 +20,7 @@ KEEPER = 0  # the seat; the other is the diver's
 LAMP = ("dark", "green", "red")
 Action = IntEnum("Action", "WAIT LEFT RIGHT ACT", start=0)  # the keeper's left and right switch the lamp
 Event = IntEnum("Event", "WAITED MOVED LIT SEARCHED FOUND", start=0)
-Reason = IntEnum("Reason", "OK F_SHORE F_KEEPER_STAYS", start=0)
+Reason = ReasonCode("Reason", "OK F_SHORE F_KEEPER_STAYS", start=0)
 Bay = IntEnum("Bay", "WRECK DIVER LAMP FOUND T LIMIT", start=0)
 
 

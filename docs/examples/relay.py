@@ -11,14 +11,14 @@ from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.event_rewards import Pay
 from collab_overcooked.kernels.arrays import Array, BasicOut, array_of
 from collab_overcooked.kernels.batch_kernels import BatchKernels
-from collab_overcooked.kernels.events import EventField
+from collab_overcooked.kernels.events import EventField, ReasonCode
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.rng import Rng, draw_below
 
 HOLDING = ("nothing", "red", "blue")  # 0 for empty hands and an empty shelf
 Action = IntEnum("Action", "WAIT LEFT RIGHT TAKE_RED TAKE_BLUE PUT", start=0)
 Event = IntEnum("Event", "WAITED MOVED TOOK PUT DELIVERED", start=0)
-Reason = IntEnum("Reason", "OK F_WALL F_HANDS_FULL F_NOT_HERE F_HANDS_EMPTY F_SHELF_FULL", start=0)
+Reason = ReasonCode("Reason", "OK F_WALL F_HANDS_FULL F_NOT_HERE F_HANDS_EMPTY F_SHELF_FULL", start=0)
 Courier = IntEnum("Courier", "CELL HELD", start=0)
 Room = IntEnum("Room", "SHELF ORDER SERVED T LIMIT", start=0)
 

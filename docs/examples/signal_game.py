@@ -13,7 +13,7 @@ from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.event_rewards import Pay
 from collab_overcooked.kernels.arrays import Array, BasicOut, array_of
 from collab_overcooked.kernels.batch_kernels import BatchKernels
-from collab_overcooked.kernels.events import EventField
+from collab_overcooked.kernels.events import EventField, ReasonCode
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.rng import Rng, draw_below
 from collab_overcooked.policies.api import AgentView, EnvInfo, PolicyBase
@@ -21,7 +21,7 @@ from collab_overcooked.policies.api import AgentView, EnvInfo, PolicyBase
 NUMBERS = 4
 Action = IntEnum("Action", "WAIT NAME_1 NAME_2 NAME_3 NAME_4", start=0)
 Event = IntEnum("Event", "WAITED NAMED WRONG", start=0)
-Reason = IntEnum("Reason", "OK F_NOT_YOURS", start=0)
+Reason = ReasonCode("Reason", "OK F_NOT_YOURS", start=0)
 Round = IntEnum("Round", "NUMBER T LIMIT", start=0)
 
 

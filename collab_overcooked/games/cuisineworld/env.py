@@ -16,7 +16,7 @@ from collab_overcooked.render.model import Drawing
 
 from .engine.compile import catalogue_of, compile_level
 from .engine.config import CuisineWorldConfig
-from .engine.constants import NOTHING, Agent, Clock, Completion, EventColumn, OrderEvent, Row
+from .engine.constants import NOTHING, Agent, Clock, Completion, EventColumn, OrderEvent, Reason, Row
 from .engine.observe import bounds
 from .engine.rules import FIRST_HELD, FIRST_MADE, apply_command, check_command
 from .engine.spec import load_level
@@ -39,6 +39,7 @@ class CuisineWorld(CuisineText, CuisineScene):
     forced_column, over_column = Clock.FORCED, Clock.OVER
     config_class = CuisineWorldConfig
     array_classes = (State, Out)
+    reason_codes = Reason
     seat_view = KitchenView
     tutorial = (
         ("ingredient", r"GET get \w+ \w+", r"storage\d+"),

@@ -73,15 +73,6 @@ PLAIN = re.compile(r"\s*(\w+)((?:\s+\w+){0,2})\s*", re.ASCII)
 QUOTED = re.compile(r"""\s*+(?:'(\w*)'|"(\w*)"|(\w*))\s*""", re.ASCII)
 BOT = re.compile(r"bot\d{1,3}", re.ASCII | re.IGNORECASE)
 
-REFUSED = {
-    Reason.F_GONE: "{agent}: there is no {word} right now",
-    Reason.F_TOO_FAR: "{agent} is too far away for {text}; go there first",
-    Reason.F_NOT_HELD: "{agent} has no {word}",
-    Reason.F_OTHER_KIND: "{agent} cannot add {word}: the slot of the furnace holds another kind",
-    Reason.F_FULL: "{agent} cannot add {word}: the slot of the furnace is full",
-    Reason.F_NOTHING_COOKED: "{agent}: nothing in the furnace is cooked yet",
-    Reason.F_TAKEN: "{agent}: another agent got this in the same step",
-}
 SAME_AGENT = "an agent got two commands"
 UNKNOWN_COMMAND = "F_COMMAND"  # reason code of an unknown verb
 
@@ -198,16 +189,11 @@ class CraftText(OrderGame):
                 unknown = unknown or error.code == UNKNOWN_COMMAND
         return parsed, problems, unknown
 
-    def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
-        reason = self.why_refused(state, i, seat, action) or self._lost_to(state, i, seat, action, earlier)
-        return Reason(reason).name, self.refusal(seat, action, reason) or "Accepted."
-
-    def _lost_to(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int]) -> int:
-        """Return the reason why the commands of seats before this one in turn order leave nothing for its own."""
-        turns = self.turn_order(state, i)
+    def _why_refused_after(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int]) -> int:
+        reason, turns = self.why_refused(state, i, seat, action), self.turn_order(state, i)
         before = {other: earlier[other] for other in turns[: turns.index(seat)] if other < len(earlier)}
-        if not before:
-            return 0
+        if reason or not before:
+            return reason
         after, (_, out) = clone(state, i), self.alloc(1)
         actions = np.zeros((1, self.n_agents), np.int32)
         for other, chosen in (before | {seat: action}).items():
@@ -216,10 +202,13 @@ class CraftText(OrderGame):
         return int(out.events[0, seat, EventColumn.REASON])
 
     def refusal(self, seat: int, action: int, reason: int) -> str:
-        """Return the message of a refused command; empty if it was accepted."""
+        """Return the sentence of a command's reason code."""
         word = self.commands[action][1]
         values = {"agent": f"bot{seat + 1}", "word": word, "text": self.texts[action]}
-        return REFUSED[Reason(reason)].format(**values) if reason else ""
+        return Reason(reason).sentence.format(**values)
+
+    def _explain(self, state: State, i: int, seat: int, action: int, reason: int) -> str:
+        return self.refusal(seat, action, reason)
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
         """Return each agent's event with ``event``, ``item``, ``count``, ``place`` and ``label``, or None."""

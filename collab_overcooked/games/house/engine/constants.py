@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from collab_overcooked.kernels.events import ReasonCode
+
 NOTHING = -1
 HANDS = 2
 CONTAINER_ROOM = 3  # things that a carried container holds
@@ -245,23 +247,23 @@ class EventColumn(IntEnum):
 FIRST_ID = EventColumn.ACTION
 
 
-class Reason(IntEnum):
+class Reason(ReasonCode):
     """Reason codes of refused and failed actions."""
 
     OK = 0
-    F_BUSY = 1
-    F_UNKNOWN = 2  # the seat does not know where it is
-    F_TOO_FAR = 3
-    F_HANDS_FULL = 4
-    F_HANDS_EMPTY = 5
-    F_THERE = 6  # already
-    F_NOT_CLOSED = 7
-    F_NOT_OPEN = 8
-    F_NO_ROOM = 9
-    F_NO_CONTAINER = 10
-    F_ONE_CONTAINER = 11
-    F_NO_USE = 12
-    F_SPOKE = 13
-    F_NO_ACTION = 14
-    F_GONE = 15
-    F_CONFLICT = 16
+    F_BUSY = 1, "You are still busy; you can only continue."
+    F_UNKNOWN = 2, "You do not know where that is."
+    F_TOO_FAR = 3, "That is too far away."
+    F_HANDS_FULL = 4, "Both of your hands are full."
+    F_HANDS_EMPTY = 5, "There is nothing in your hand for that."
+    F_THERE = 6, "You are already there."
+    F_NOT_CLOSED = 7, "That is not closed."
+    F_NOT_OPEN = 8, "That is not open."
+    F_NO_ROOM = 9, "There is no room left in it."
+    F_NO_CONTAINER = 10, "You hold no container."
+    F_ONE_CONTAINER = 11, "You already hold a container."
+    F_NO_USE = 12, "That would change nothing."
+    F_SPOKE = 13, "You have just spoken."
+    F_NO_ACTION = 14, "There is no such action."
+    F_GONE = 15, "It is no longer there."
+    F_CONFLICT = 16, "Another agent handled it at the same time."

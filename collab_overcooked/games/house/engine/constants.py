@@ -89,6 +89,30 @@ class Place(IntEnum):
     FREE = 5  # things that still fit
 
 
+class Row(IntEnum):
+    """Columns of ``Tables.catalogue``."""
+
+    VERB = 0
+    ARG = 1
+
+
+class Family(IntEnum):
+    """Columns of ``Tables.families`` in Housework."""
+
+    PLACE = 0  # class of the goal place
+    CLASSES = 1  # how many classes of things follow
+    CLASS = 2  # of the first one; the others follow in pairs
+    MOST = 3  # things of it
+
+
+class Load(IntEnum):
+    """Columns of ``Tables.families`` in Transport, the first ones of several classes of things."""
+
+    TARGET = 0  # two triples
+    CONTAINER = 6  # one triple
+    ROOM = 9  # type of room where the share of ``Tables.shares`` is
+
+
 class Room(IntEnum):
     """Columns of ``State.rooms``: type, and the first and last column and row of its floor."""
 

@@ -18,6 +18,7 @@ from .constants import (
     Param,
     Place,
     Reason,
+    Row,
     Verb,
     World,
 )
@@ -51,8 +52,8 @@ def next_primitive(tables, state, i, first, event):
         An ``Outcome``.
     """
     action = state.macro_state[i, Macro.ACTION]
-    verb = tables.catalogue[tables.levels[i], action, 0]
-    arg = tables.catalogue[tables.levels[i], action, 1]
+    row = tables.catalogue[tables.levels[i], action]
+    verb, arg = row[Row.VERB], row[Row.ARG]
     if verb <= Verb.SAY:
         if first:
             return plan_primitive(state, i, verb, arg)

@@ -1,4 +1,4 @@
-"""The rules of the household games, one function per rule, for environment ``b`` of a batch.
+"""The rules of the household games, one kernel per rule, for one environment.
 
 Whether an action is accepted depends on nothing but what its agent knows; what it does not know can make it fail later.
 """
@@ -24,6 +24,7 @@ from .constants import (
     Reason,
     Rel,
     Role,
+    Row,
     Thing,
     Verb,
     World,
@@ -213,8 +214,8 @@ def why_not_plan(state, i, verb, arg):
 @kernel
 def why_refused(tables, state, i, action):
     """Actions of idle agents are refused by the agent's own knowledge; an agent cannot speak twice in a row."""
-    verb = tables.catalogue[tables.levels[i], action, 0]
-    arg = tables.catalogue[tables.levels[i], action, 1]
+    row = tables.catalogue[tables.levels[i], action]
+    verb, arg = row[Row.VERB], row[Row.ARG]
     if verb == NOTHING:
         return Reason.F_NO_ACTION
     if verb == Verb.WAIT:

@@ -50,10 +50,10 @@ class Tables(NamedTuple):
     params: Array  # (20,) see Param
     cost: Array  # (11,) ticks of primitive actions, by Verb
     levels: Array  # (N,) action level of each seat, see kernels.macro_actions.Level
-    catalogue: Array  # (2, A, 2) verb and argument of every action, by level; NOTHING where a list is shorter
+    catalogue: Array  # (2, A, 2) see Row; every action by level, NOTHING where a list is shorter
     room_types: Array  # (R,) index in compile.ROOM_TYPES
     furniture: Array  # (F, 5) room, kind, class, things that fit, whether it may be missing
-    families: Array  # (tasks, columns) see compile._families and compile._loads
+    families: Array  # (tasks, columns) see Family and Load
     shares: Array  # (tasks, columns) weights of numbers of classes; per mille of a room type for targets, containers
     allowed: Array  # (classes, places) where things may lie at the start, Housework only
 

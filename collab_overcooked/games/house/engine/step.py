@@ -7,7 +7,7 @@ from collab_overcooked.kernels.events import clear_events
 from collab_overcooked.kernels.jit import kernel, row_at
 from collab_overcooked.kernels.macro_actions import CONTINUE, Macro, Outcome, end_macro, is_running, start_macro
 
-from .constants import FIRST_ID, NOTHING, Agent, Belief, Event, EventColumn, Goal, Param, Reason, Verb, World
+from .constants import FIRST_ID, NOTHING, Agent, Belief, Event, EventColumn, Goal, Param, Reason, Row, Verb, World
 from .distances import measure_distances
 from .generate import make_house, make_task, place_agents
 from .macro_actions import next_primitive
@@ -37,7 +37,7 @@ def begin_action(tables, state, i, action, event):
     start_macro(macro, action if reason == Reason.OK else CONTINUE, 0)
     state.agents[i, Agent.AIM] = room_of(state, i)
     state.agents[i, Agent.LEFT] = 0
-    if tables.catalogue[tables.levels[i], macro[Macro.ACTION], 0] != Verb.SAY:
+    if tables.catalogue[tables.levels[i], macro[Macro.ACTION], Row.VERB] != Verb.SAY:
         state.agents[i, Agent.SPOKE] = 0
 
 

@@ -29,6 +29,7 @@ from ..engine.constants import (
     Known,
     Param,
     Reason,
+    Row,
     Thing,
     Verb,
     World,
@@ -223,7 +224,7 @@ class HouseView(SeatView):
     @cached_property
     def _catalogue(self) -> list[list[int]]:
         tables = self._game.compiled.tables
-        return [entry for entry in tables.catalogue[tables.levels[self._seat]].tolist() if entry[0] != NOTHING]
+        return [entry for entry in tables.catalogue[tables.levels[self._seat]].tolist() if entry[Row.VERB] != NOTHING]
 
     @property
     def walks(self) -> frozenset[int]:

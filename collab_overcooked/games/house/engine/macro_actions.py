@@ -52,8 +52,8 @@ def next_primitive(tables, state, i, first, event):
         An ``Outcome``.
     """
     action = state.macro_state[i, Macro.ACTION]
-    row = tables.catalogue[tables.levels[i], action]
-    verb, arg = row[Row.VERB], row[Row.ARG]
+    verb = tables.catalogue[tables.levels[i], action, Row.VERB]
+    arg = tables.catalogue[tables.levels[i], action, Row.ARG]
     if verb <= Verb.SAY:
         if first:
             return plan_primitive(state, i, verb, arg)

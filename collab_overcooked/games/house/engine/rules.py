@@ -214,8 +214,8 @@ def why_not_plan(state, i, verb, arg):
 @kernel
 def why_refused(tables, state, i, action):
     """Actions of idle agents are refused by the agent's own knowledge; an agent cannot speak twice in a row."""
-    row = tables.catalogue[tables.levels[i], action]
-    verb, arg = row[Row.VERB], row[Row.ARG]
+    verb = tables.catalogue[tables.levels[i], action, Row.VERB]
+    arg = tables.catalogue[tables.levels[i], action, Row.ARG]
     if verb == NOTHING:
         return Reason.F_NO_ACTION
     if verb == Verb.WAIT:

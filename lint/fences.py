@@ -188,4 +188,14 @@ def probes(project: Project) -> Iterator[Finding]:
                     yield Finding(source.path, node.lineno, message)
 
 
-CHECKS = (rules, homes, circles, baselines, imports_in_games, evaluated_text, files, probes)
+def parameters(project: Project) -> Iterator[Finding]:
+    """Kernels read all their parameters: a `BatchKernels` passes each of them what it has."""
+    for source in project.sources:
+        for node in source.kernels if source.parts[0] != "tests" else ():
+            read = {name.id for part in node.body for name in ast.walk(part) if isinstance(name, ast.Name)}
+            for parameter in node.args.args:
+                if parameter.arg not in read:
+                    yield Finding(source.path, node.lineno, f"{node.name} never reads {parameter.arg}")
+
+
+CHECKS = (rules, homes, circles, baselines, imports_in_games, evaluated_text, files, probes, parameters)

@@ -21,7 +21,7 @@ from collab_overcooked.io.schema import Parser, check_same, read
 from collab_overcooked.kernels.arrays import allocate, as_bytes, clear_rows
 from collab_overcooked.kernels.batch_kernels import BatchKernels
 from collab_overcooked.kernels.bound import RowsKernel, bind, bind_all
-from collab_overcooked.kernels.events import EventField
+from collab_overcooked.kernels.events import EventField, ReasonCode
 from collab_overcooked.kernels.jit import row_at
 from collab_overcooked.render.model import Card, Drawing, PanelColumn, Text, TextLine
 
@@ -68,7 +68,7 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
         rules: Rules for seats, if they are the same for all options.
         event_codes: Codes of ``Out.events``, from 0 on; left out where rows of events are not those of seats.
         limit: Step limit of all episodes whose reset names none; 0 for the game's own limits.
-        reason_codes: Reasons of ``Out.events``; 0 for accepted actions.
+        reason_codes: Reasons of ``Out.events`` with their sentences; 0 for accepted actions.
     """
 
     config_class: type[Config] = Config
@@ -92,7 +92,7 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
     things: tuple[str, ...] = ()
     rules: str = ""
     event_codes: type[IntEnum] = NoEvents
-    reason_codes: type[IntEnum]
+    reason_codes: type[ReasonCode]
 
     def __init__(self, *values: Any, **options: Any) -> None:
         config: Any = self.config_class.read(values, options)
@@ -305,10 +305,18 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
             )
         return int(self.batch_kernels.why_refused(self.compiled.tables, row_at(state, i), seat, action))
 
+    def _why_refused_after(self, state: StateT, i: int, seat: int, action: int, earlier: Sequence[int]) -> int:
+        """Return the reason code of an action after those of earlier seats, where the game executes them in turn."""
+        return self.why_refused(state, i, seat, action)
+
+    def _explain(self, state: StateT, i: int, seat: int, action: int, reason: int) -> str:
+        """Return the sentence of a reason code of an action; games whose sentences have fields fill them."""
+        return self.reason_codes(reason).sentence
+
     def check(self, state: StateT, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
-        """Judge an action by ``why_refused``, whatever earlier seats do, with its reason's name as message."""
-        name = self.reason_codes(self.why_refused(state, i, seat, action)).name
-        return name, "Accepted." if name == "OK" else f"{name.removeprefix('F_').replace('_', ' ').capitalize()}."
+        """Return name and sentence of an action's reason code; see ``TextGame``."""
+        reason = self._why_refused_after(state, i, seat, action, earlier)
+        return self.reason_codes(reason).name, self._explain(state, i, seat, action, reason)
 
     def events(self, out: CompiledOutT, i: int) -> list[dict[str, Any] | None]:
         """Return the name of the event code and of the reason for each agent in the last step."""

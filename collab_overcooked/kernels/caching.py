@@ -157,7 +157,10 @@ class KernelCache(_Cache):
 
 def _describe_class(argument: Any) -> str:
     cls = getattr(getattr(argument, "arrays", argument), "instance_class", None)
-    return "" if cls is None else f"{cls.__module__}.{cls.__qualname__}{getattr(cls, '_fields', '')}"
+    if cls is None:
+        return ""
+    fields = getattr(cls, "_field_defaults", None) or getattr(cls, "_fields", "")  # loops are made of declarations
+    return f"{cls.__module__}.{cls.__qualname__}{fields}"
 
 
 class Kernel(CPUDispatcher):

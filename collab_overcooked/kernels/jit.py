@@ -22,6 +22,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
+import textwrap
 import time
 from typing import Any
 
@@ -53,7 +55,7 @@ _OWN_OPTIONS: dict[str, Any] = _OPTIONS | {
     "no_cfunc_wrapper": True,  # only needed for calls from C
 }
 
-__all__ = ["PLAIN", "compile_seconds", "is_compiled", "kernel", "row_at", "unpack"]
+__all__ = ["PLAIN", "compile_seconds", "compiled_form", "define", "is_compiled", "kernel", "row_at", "unpack"]
 
 
 class _Stopwatch(event.Listener):
@@ -100,17 +102,29 @@ def kernel(function: Any, *inner: Any) -> Any:
     return compiled
 
 
+def compiled_form(function: Any) -> Any:
+    """Decorate what returns the compiled form of a function for the types of its arguments."""
+    return overload(function, jit_options=_OPTIONS if PLAIN else _OWN_OPTIONS)  # type: ignore[arg-type]
+
+
+def define(source: str, **names: Any) -> Any:
+    """Return the function that a source defines, which may use some names: what Python has no other form for."""
+    parameters, scope = ", ".join(names), dict[str, Any]()
+    *_, name = re.findall(r"^def (\w+)", source, re.MULTILINE)
+    exec(f"def make({parameters}):\n{textwrap.indent(source, '    ')}\n    return {name}", scope)
+    return scope["make"](**names)
+
+
 def row_at(arrays: Any, b: Any) -> Any:
     """Return the arrays of one environment, as views: a NamedTuple like ``arrays``, without their leading axis."""
     return type(arrays)(*(array[b] for array in arrays))
 
 
-@overload(row_at, jit_options=_OPTIONS if PLAIN else _OWN_OPTIONS)  # type: ignore[arg-type]
+@compiled_form(row_at)
 def _compiled_row_at(arrays: Any, b: Any) -> Any:
-    kind, scope = getattr(arrays, "arrays", arrays), dict[str, Any]()  # of the address that a bound kernel gets
+    kind = getattr(arrays, "arrays", arrays)  # of the address that a bound kernel gets
     views = ", ".join(f"arrays.{name}[b]" for name in kind.fields)
-    exec(f"def row(arrays: Any, b: Any): return cls({views})", {"cls": kind.instance_class}, scope)
-    return scope["row"]
+    return define(f"def row(arrays: Any, b: Any): return cls({views})", cls=kind.instance_class)
 
 
 def unpack(arrays: Any) -> Any:
@@ -118,12 +132,11 @@ def unpack(arrays: Any) -> Any:
     return arrays
 
 
-@overload(unpack, jit_options=_OPTIONS if PLAIN else _OWN_OPTIONS)  # type: ignore[arg-type]
+@compiled_form(unpack)
 def _compiled_unpack(arrays: Any) -> Any:
-    kind, scope = getattr(arrays, "arrays", arrays), dict[str, Any]()
+    kind = getattr(arrays, "arrays", arrays)
     fields = ", ".join(f"arrays.{name}" for name in kind.fields)
-    exec(f"def unpacked(arrays: Any): return cls({fields})", {"cls": kind.instance_class}, scope)
-    return scope["unpacked"]
+    return define(f"def unpacked(arrays: Any): return cls({fields})", cls=kind.instance_class)
 
 
 def is_compiled(function: Any) -> bool:

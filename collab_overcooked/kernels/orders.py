@@ -1,4 +1,4 @@
-"""Queues of orders for kernels of games in which dishes are ordered: drawing, expiry, history.
+"""Queues of orders for kernels of games in which dishes are ordered: drawing, expiry, history, turns.
 
 A queue is int32 (Q, 2), see ``Queue``. Callers pass the column of the game's counters that holds the number of used
 slots.
@@ -25,6 +25,17 @@ class Queue(IntEnum):
 
 
 EMPTY = {Queue.REMAINING: 0, Queue.ORDER: NOTHING}  # a free slot
+
+
+@kernel
+def seat_in_turn(turns, k, default):
+    """Commands are carried out in the order in which they were written, for one step. Mutates: turns.
+
+    ``turns`` holds the seats of this step in order, NOTHING for the default order.
+    """
+    seat = default if turns[k] == NOTHING else turns[k]
+    turns[k] = NOTHING
+    return seat
 
 
 @kernel

@@ -11,7 +11,7 @@ from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.event_rewards import Pay
 from collab_overcooked.kernels.arrays import Array, BasicOut, array_of
 from collab_overcooked.kernels.batch_kernels import BatchKernels
-from collab_overcooked.kernels.events import EventField
+from collab_overcooked.kernels.events import EventField, ReasonCode
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.rng import Rng, draw_below
 
@@ -20,7 +20,7 @@ KEEPER = 0  # the seat; the other is the diver's
 LAMP = ("dark", "green", "red")
 Action = IntEnum("Action", "WAIT LEFT RIGHT ACT", start=0)  # the keeper's left and right switch the lamp
 Event = IntEnum("Event", "WAITED MOVED LIT SEARCHED FOUND", start=0)
-Reason = IntEnum("Reason", "OK F_SHORE F_KEEPER_STAYS", start=0)
+Reason = ReasonCode("Reason", "OK F_SHORE F_KEEPER_STAYS", start=0)
 Bay = IntEnum("Bay", "WRECK DIVER LAMP FOUND T LIMIT", start=0)
 
 
@@ -32,7 +32,7 @@ class State(NamedTuple):
 
 
 @kernel
-def why_refused(tables, env, seat, action):
+def why_refused(env, seat, action):
     """The shores stop the diver, and only the diver dives; no refusal depends on where the wreck is."""
     if seat == KEEPER:
         return Reason.F_KEEPER_STAYS if action == Action.ACT else Reason.OK
@@ -61,34 +61,34 @@ def apply(env, seat, action):
 
 
 @kernel
-def is_over(tables, env):
+def is_over(env):
     """An episode is over at its limit."""
     return env.bay[Bay.T] >= env.bay[Bay.LIMIT]
 
 
 @kernel
-def step_env(tables, env, actions, out):
+def step_env(env, actions, out):
     """The keeper acts before the diver; a found wreck pays both. Mutates: env, out."""
     events, paid = out.events, 0
     for seat in range(2):
-        reason = why_refused(tables, env, seat, actions[seat])
+        reason = why_refused(env, seat, actions[seat])
         code = apply(env, seat, actions[seat]) if reason == Reason.OK else Event.WAITED
         events[seat, EventField.CODE], events[seat, EventField.REASON] = code, reason
         paid += code == Event.FOUND
     out.rewards[:] = paid
     env.bay[Bay.T] += 1
-    return False, is_over(tables, env)  # terminated, truncated
+    return False, is_over(env)  # terminated, truncated
 
 
 @kernel
-def reset_env(tables, env, out, limit):
+def reset_env(env, limit):
     """An episode starts in the dark, with the diver in the middle and a wreck anywhere. Mutates: env."""
     env.bay[Bay.WRECK], env.bay[Bay.DIVER] = draw_below(env.rng, CELLS), CELLS // 2
     env.bay[Bay.LIMIT] = limit
 
 
 @kernel
-def observe_env(tables, env, out):
+def observe_env(env, out):
     """Both see diver, lamp and time; the keeper sees the wreck, of which the diver reads 0. Mutates: out."""
     bay = env.bay
     for seat in range(2):
@@ -106,7 +106,7 @@ class Beacon(CompiledGame):
     texts, event_codes, reason_codes = ("wait", "left", "right", "act"), Event, Reason
     n_agents, n_actions, observed_numbers, exact_masks = 2, 4, 5, True
     global_state = ("bay",)  # of which centralised critics learn more than seats know
-    batch_kernels = BatchKernels(is_over, step_env, reset_env, observe_env, why_refused=why_refused)
+    batch_kernels = BatchKernels(step_env, reset_env, observe_env, is_over=is_over, why_refused=why_refused)
     event_pay = (Pay("found", team=(1, 1)),)
     things = ("wreck", "lamp", *LAMP)
     rules = (

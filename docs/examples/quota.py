@@ -38,14 +38,14 @@ class Tables(NamedTuple):
 @kernel
 def is_over(tables, env):
     """An episode is over once the quota is reached, or at its limit."""
-    return env.room[Room.SERVED] >= tables.quota[0] or relay.is_over(tables, env)
+    return env.room[Room.SERVED] >= tables.quota[0] or relay.is_over(env)
 
 
 @kernel
 def step_env(tables, env, actions, out):
     """Deliveries pay by the colour that was ordered before the step. Mutates: env, out."""
     pay = tables.pay[env.room[Room.ORDER]]
-    _, truncated = relay.step_env(tables, env, actions, out)
+    _, truncated = relay.step_env(env, actions, out)
     for seat in range(2):
         out.rewards[seat] *= pay
     terminated = env.room[Room.SERVED] >= tables.quota[0]
@@ -58,7 +58,9 @@ class Quota(relay.Relay):
     id = "Quota-v0"
     config_class = QuotaConfig
     events_pay = False  # alone: the colour that was ordered decides
-    batch_kernels = BatchKernels(is_over, step_env, relay.reset_env, relay.observe_env, why_refused=relay.why_refused)
+    batch_kernels = BatchKernels(
+        step_env, relay.reset_env, relay.observe_env, is_over=is_over, why_refused=relay.why_refused
+    )
 
     def __init__(self, *values: Any, **options: Any) -> None:
         config = QuotaConfig.read(values, options)

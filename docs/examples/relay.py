@@ -11,14 +11,14 @@ from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.event_rewards import Pay
 from collab_overcooked.kernels.arrays import Array, BasicOut, array_of
 from collab_overcooked.kernels.batch_kernels import BatchKernels
-from collab_overcooked.kernels.events import EventField
+from collab_overcooked.kernels.events import EventField, ReasonCode
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.rng import Rng, draw_below
 
 HOLDING = ("nothing", "red", "blue")  # 0 for empty hands and an empty shelf
 Action = IntEnum("Action", "WAIT LEFT RIGHT TAKE_RED TAKE_BLUE PUT", start=0)
 Event = IntEnum("Event", "WAITED MOVED TOOK PUT DELIVERED", start=0)
-Reason = IntEnum("Reason", "OK F_WALL F_HANDS_FULL F_NOT_HERE F_HANDS_EMPTY F_SHELF_FULL", start=0)
+Reason = ReasonCode("Reason", "OK F_WALL F_HANDS_FULL F_NOT_HERE F_HANDS_EMPTY F_SHELF_FULL", start=0)
 Courier = IntEnum("Courier", "CELL HELD", start=0)
 Room = IntEnum("Room", "SHELF ORDER SERVED T LIMIT", start=0)
 
@@ -32,7 +32,7 @@ class State(NamedTuple):
 
 
 @kernel
-def why_refused(tables, env, seat, action):
+def why_refused(env, seat, action):
     """Walls stop couriers, hands hold one parcel, and parcels lie at the left end and on the shelf."""
     room, (cell, held), first, last = env.room, env.couriers[seat], 4 * seat, 4 * seat + 2
     if action == Action.LEFT or action == Action.RIGHT:
@@ -71,17 +71,17 @@ def apply(env, seat, action):
 
 
 @kernel
-def is_over(tables, env):
+def is_over(env):
     """An episode is over at its limit."""
     return env.room[Room.T] >= env.room[Room.LIMIT]
 
 
 @kernel
-def step_env(tables, env, actions, out):
+def step_env(env, actions, out):
     """Both couriers are judged by the same state, then act; deliveries of orders pay both. Mutates: env, out."""
     events, paid = out.events, 0
     for seat in range(2):
-        reason = why_refused(tables, env, seat, actions[seat])
+        reason = why_refused(env, seat, actions[seat])
         events[seat, EventField.CODE], events[seat, EventField.REASON] = Event.WAITED, reason
     for seat in range(2):
         if events[seat, EventField.REASON] == Reason.OK:
@@ -89,18 +89,18 @@ def step_env(tables, env, actions, out):
             paid += events[seat, EventField.CODE] == Event.DELIVERED
     out.rewards[:] = paid
     env.room[Room.T] += 1
-    return False, is_over(tables, env)  # terminated, truncated
+    return False, is_over(env)  # terminated, truncated
 
 
 @kernel
-def reset_env(tables, env, out, limit):
+def reset_env(env, limit):
     """An episode starts with empty hands beside the walls and a new order. Mutates: env."""
     env.couriers[1, Courier.CELL], env.room[Room.LIMIT] = 4, limit
     env.room[Room.ORDER] = 1 + draw_below(env.rng, 2)
 
 
 @kernel
-def observe_env(tables, env, out):
+def observe_env(env, out):
     """Couriers see everything, their own things first. Mutates: out."""
     for seat in range(2):
         seen, room = out.observations[seat], env.room
@@ -117,7 +117,7 @@ class Relay(CompiledGame):
     texts, event_codes, reason_codes = ("wait", "left", "right", "take red", "take blue", "put"), Event, Reason
     n_agents, n_actions, observed_numbers, exact_masks = 2, 6, 8, True
     array_classes, global_state, step_key = (State, BasicOut), ("couriers", "room"), "step"
-    batch_kernels = BatchKernels(is_over, step_env, reset_env, observe_env, why_refused=why_refused)
+    batch_kernels = BatchKernels(step_env, reset_env, observe_env, is_over=is_over, why_refused=why_refused)
     event_pay = (Pay("delivered", team=(1, 1)),)
     things = ("parcel", "shelf", "red", "blue")
     rules = (

@@ -13,7 +13,7 @@ from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.event_rewards import Pay
 from collab_overcooked.kernels.arrays import Array, BasicOut, array_of
 from collab_overcooked.kernels.batch_kernels import BatchKernels
-from collab_overcooked.kernels.events import EventField
+from collab_overcooked.kernels.events import EventField, ReasonCode
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.rng import Rng, draw_below
 from collab_overcooked.policies.api import AgentView, EnvInfo, PolicyBase
@@ -21,7 +21,7 @@ from collab_overcooked.policies.api import AgentView, EnvInfo, PolicyBase
 NUMBERS = 4
 Action = IntEnum("Action", "WAIT NAME_1 NAME_2 NAME_3 NAME_4", start=0)
 Event = IntEnum("Event", "WAITED NAMED WRONG", start=0)
-Reason = IntEnum("Reason", "OK F_NOT_YOURS", start=0)
+Reason = ReasonCode("Reason", "OK F_NOT_YOURS", start=0)
 Round = IntEnum("Round", "NUMBER T LIMIT", start=0)
 
 
@@ -33,23 +33,23 @@ class State(NamedTuple):
 
 
 @kernel
-def why_refused(tables, env, seat, action):
+def why_refused(seat, action):
     """Only agent_1 names numbers."""
     return Reason.F_NOT_YOURS if seat == 0 and action != Action.WAIT else Reason.OK
 
 
 @kernel
-def is_over(tables, env):
+def is_over(env):
     """An episode is over at its limit."""
     return env.round[Round.T] >= env.round[Round.LIMIT]
 
 
 @kernel
-def step_env(tables, env, actions, out):
+def step_env(env, actions, out):
     """Naming the number of the episode pays both 1. Mutates: env, out."""
     paid = 0
     for seat in range(2):
-        action, reason = actions[seat], why_refused(tables, env, seat, actions[seat])
+        action, reason = actions[seat], why_refused(seat, actions[seat])
         event = Event.WAITED
         if reason == Reason.OK and action != Action.WAIT:
             event = Event.NAMED if action == env.round[Round.NUMBER] else Event.WRONG
@@ -57,17 +57,17 @@ def step_env(tables, env, actions, out):
         paid += event == Event.NAMED
     out.rewards[:] = paid
     env.round[Round.T] += 1
-    return False, is_over(tables, env)  # terminated, truncated
+    return False, is_over(env)  # terminated, truncated
 
 
 @kernel
-def reset_env(tables, env, out, limit):
+def reset_env(env, limit):
     """A number is drawn for each episode. Mutates: env."""
     env.round[Round.NUMBER], env.round[Round.LIMIT] = 1 + draw_below(env.rng, NUMBERS), limit
 
 
 @kernel
-def observe_env(tables, env, out):
+def observe_env(env, out):
     """Only agent_0 sees the number. Mutates: out."""
     for seat in range(2):
         seen, left = out.observations[seat], env.round[Round.LIMIT] - env.round[Round.T]
@@ -84,7 +84,7 @@ class Signal(CompiledGame):
     event_codes, reason_codes = Event, Reason
     n_agents, n_actions, observed_numbers, exact_masks, max_cycles = 2, 5, NUMBERS + 2, True, 10
     array_classes, global_state, step_key = (State, BasicOut), ("round",), "step"
-    batch_kernels = BatchKernels(is_over, step_env, reset_env, observe_env, why_refused=why_refused)
+    batch_kernels = BatchKernels(step_env, reset_env, observe_env, is_over=is_over, why_refused=why_refused)
     event_pay = (Pay("named", team=(1, 1)),)
     rules = "agent_0 sees a number from 1 to 4, the same in all steps. Each time agent_1 names it, both are paid 1."
 

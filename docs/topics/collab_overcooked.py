@@ -9,14 +9,14 @@ from collab_overcooked import registry
 from collab_overcooked.games.collab_overcooked.engine import macro_actions, rules, step
 from collab_overcooked.games.collab_overcooked.engine.compile import primitive_texts
 from collab_overcooked.games.collab_overcooked.engine.config import time_limit_of
-from collab_overcooked.games.collab_overcooked.engine.constants import Event, Group, Kind
+from collab_overcooked.games.collab_overcooked.engine.constants import Event, Group, Kind, Reason
 from collab_overcooked.games.collab_overcooked.engine.observe import AGENT_FEATURES, GRID_CHANNELS, UTENSIL_FEATURES
 from collab_overcooked.games.collab_overcooked.engine.spec import Kitchen, kitchens, load_kitchen
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
 from collab_overcooked.games.collab_overcooked.suite.scoring import task_references
 from collab_overcooked.games.collab_overcooked.text import text
 
-from .writing import block_table, code, drawn, option_table, order_of_play, reason_list, rules_of, steps_of, table
+from .writing import block_table, code, drawn, option_table, order_of_play, reason_table, rules_of, steps_of, table
 
 ENV_ID = "CollabOvercooked-v0"
 
@@ -154,7 +154,7 @@ def format_reasons() -> str:
 
 def reasons() -> str:
     """List why the game refuses an action."""
-    return reason_list(text.REASONS)
+    return reason_table(Reason)
 
 
 def events() -> str:

@@ -21,7 +21,7 @@ from .writing import (
     order_of_play,
     played,
     read_json,
-    reason_list,
+    reason_table,
     rules_of,
     steps_of,
     table,
@@ -78,7 +78,7 @@ def craft_order_of_play() -> str:
 
 def craft_reasons() -> str:
     """List why commands are refused."""
-    return reason_list(filter(None, Reason))
+    return reason_table(Reason)
 
 
 def craft_features() -> str:

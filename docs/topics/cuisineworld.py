@@ -22,7 +22,7 @@ from .writing import (
     first_line,
     option_table,
     order_of_play,
-    reason_list,
+    reason_table,
     rules_of,
     steps_of,
     table,
@@ -121,7 +121,7 @@ def _spans(numbers: Sequence[int]) -> str:
 
 def cuisineworld_reports() -> str:
     """List why the game refuses a command."""
-    return reason_list(filter(None, Reason))
+    return reason_table(Reason)
 
 
 # ------------------------------------------------------------------------------------------- rules

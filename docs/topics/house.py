@@ -21,7 +21,7 @@ from .writing import (
     order_of_play,
     played,
     read_json,
-    reason_list,
+    reason_table,
     rules_of,
     steps_of,
     table,
@@ -99,7 +99,7 @@ def house_features() -> str:
 
 def house_reasons() -> str:
     """List why actions are refused, or fail."""
-    return reason_list(Reason)
+    return reason_table(Reason)
 
 
 def house_rules() -> str:

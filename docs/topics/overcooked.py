@@ -32,7 +32,7 @@ from .writing import (
     order_of_play,
     played,
     read_json,
-    reason_list,
+    reason_table,
     rules_of,
     steps_of,
     table,
@@ -113,7 +113,7 @@ def overcooked_directives() -> str:
 
 def overcooked_reasons() -> str:
     """List why actions are refused."""
-    return reason_list(filter(None, Reason))
+    return reason_table(Reason)
 
 
 def overcooked_events() -> str:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collab_overcooked import registry
 from collab_overcooked.games.overcooked.v2.engine import rules, step
+from collab_overcooked.games.overcooked.v2.engine.compile import planes_of
 from collab_overcooked.games.overcooked.v2.engine.constants import Event
 from collab_overcooked.games.overcooked.v2.engine.spec import layouts, load_kitchen
 from collab_overcooked.games.overcooked.v2.env import OvercookedV2
 from collab_overcooked.games.overcooked.v2.suite import ALL_SEEN, PAPER, published
+from collab_overcooked.kernels.blocks import starts_of
 
 from .writing import (
+    block_table,
     code,
     drawn,
     measured,
@@ -43,6 +46,12 @@ def overcooked_v2_specs() -> str:
 def overcooked_v2_options() -> str:
     """List the game's constructor arguments."""
     return option_table(OvercookedV2, ())
+
+
+def overcooked_v2_planes() -> str:
+    """List the channels of an observation with the ingredients of the default layout."""
+    blocks = planes_of(OvercookedV2().layout.kinds)
+    return block_table(((b.name, len(b.highest), b.content) for b in blocks), int(starts_of(blocks)[-1]))
 
 
 def overcooked_v2_events() -> str:
@@ -109,6 +118,7 @@ FACTS = (
     overcooked_v2_specs,
     overcooked_v2_options,
     overcooked_v2_events,
+    overcooked_v2_planes,
     overcooked_v2_rules,
     overcooked_v2_order_of_play,
     overcooked_v2_layouts,

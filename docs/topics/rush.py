@@ -25,7 +25,7 @@ from .writing import (
     order_of_play,
     played,
     read_json,
-    reason_list,
+    reason_table,
     rules_of,
     steps_of,
     table,
@@ -109,7 +109,7 @@ def rush_actions() -> str:
 
 def rush_reasons() -> str:
     """List why the game refuses an action."""
-    return reason_list(Reason)
+    return reason_table(Reason)
 
 
 def rush_words() -> str:

@@ -9,7 +9,6 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
-from enum import IntEnum
 from itertools import groupby
 from pathlib import Path
 from types import ModuleType
@@ -18,6 +17,7 @@ from typing import Any
 from gymnasium.spaces import Box
 
 import collab_overcooked
+from collab_overcooked.kernels.events import ReasonCode
 from collab_overcooked.reporting.results import score_records
 from lint.fences import NO_RULES
 
@@ -173,9 +173,10 @@ def order_of_play(steps: Iterable[tuple[str, str]]) -> str:
     return "\n".join(f"{i}. {sentence} {code(name)}" for i, (name, sentence) in enumerate(steps, 1))
 
 
-def reason_list(reasons: Iterable[IntEnum]) -> str:
-    """List the reasons of refusals with their numbers."""
-    return ", ".join(f"{code(reason.name)} {int(reason)}" for reason in reasons) + "."
+def reason_table(reasons: Iterable[ReasonCode]) -> str:
+    """List the reasons of refusals with their numbers and what agents read."""
+    refused = filter(None, reasons)
+    return table(("reason", "number", "what agents read"), ((code(r.name), int(r), r.sentence) for r in refused), [1])
 
 
 def block_table(blocks: Iterable[tuple[str, int, str]], length: int) -> str:

@@ -10,7 +10,7 @@ from lint.__main__ import findings
 from lint.source import Project, Source
 
 RULES = "collab_overcooked/games/craft/engine/rules.py"
-RULE = '@kernel\ndef bake(oven):\n    """An oven bakes. Mutates: oven."""\n'
+RULE = '@kernel\ndef bake(oven):\n    """An oven bakes. Mutates: oven."""\n    oven[0] = 1\n'
 CALLER = Source("collab_overcooked/games/craft/engine/step.py", "bake(1)\n")
 TEST = Source("tests/games/craft/test_rules.py", "def test_bake_when_empty(): pass\n")
 PAGES = {"docs/reference/games/craft.md": "- An oven bakes. `bake`\n"}
@@ -38,6 +38,11 @@ FAULTS = {
     "a packed file": ("collab_overcooked/runner/match.py", "gzip.open(path, 'rt')", "opens a file"),
     "a picture without a draft": ("collab_overcooked/runner/match.py", "figure.savefig(path)", "give it a draft"),
     "a probe": ("collab_overcooked/play/rooms.py", "getattr(policy, 'apart', False)", "probes for 'apart'"),
+    "a parameter without a use": (
+        CALLER.path,
+        "@kernel\ndef heat(oven, time):\n    oven[0] = 1",
+        "heat never reads time",
+    ),
     "a question for an attribute": ("collab_overcooked/io/checks.py", "hasattr(x, 'y')", "probes for 'y'"),
 }
 

@@ -84,15 +84,15 @@ class MasksByTheWreck(beacon.Beacon):
 
 
 @beacon.kernel
-def observe_wreck(tables, env, out):
+def observe_wreck(env, out):
     """The diver sees the wreck. Mutates: out."""
-    beacon.observe_env(tables, env, out)
+    beacon.observe_env(env, out)
     out.observations[1, 3] = env.bay[Bay.WRECK]
 
 
 class ObservesTheWreck(beacon.Beacon):
     batch_kernels = BatchKernels(
-        beacon.is_over, beacon.step_env, beacon.reset_env, observe_wreck, why_refused=beacon.why_refused
+        beacon.step_env, beacon.reset_env, observe_wreck, is_over=beacon.is_over, why_refused=beacon.why_refused
     )
 
 
@@ -459,16 +459,16 @@ class Lantern(beacon.Beacon):
 
 
 @beacon.kernel
-def observe_beside(tables, env, out):
+def observe_beside(env, out):
     """The diver sees a wreck beside it. Mutates: out."""
-    beacon.observe_env(tables, env, out)
+    beacon.observe_env(env, out)
     if abs(env.bay[Bay.WRECK] - env.bay[Bay.DIVER]) < 2:
         out.observations[1, 3] = 1 + env.bay[Bay.WRECK]
 
 
 class LanternOfGlass(Lantern):
     batch_kernels = BatchKernels(
-        beacon.is_over, beacon.step_env, beacon.reset_env, observe_beside, why_refused=beacon.why_refused
+        beacon.step_env, beacon.reset_env, observe_beside, is_over=beacon.is_over, why_refused=beacon.why_refused
     )
 
 
@@ -481,7 +481,7 @@ class BelievesWhatDrifts(LanternOfGlass):
 
 class ShowsWhatDrifts(Lantern):
     batch_kernels = BatchKernels(
-        beacon.is_over, beacon.step_env, beacon.reset_env, observe_wreck, why_refused=beacon.why_refused
+        beacon.step_env, beacon.reset_env, observe_wreck, is_over=beacon.is_over, why_refused=beacon.why_refused
     )
 
     def sample_belief(self, state, seat, rng):

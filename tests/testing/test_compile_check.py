@@ -68,7 +68,9 @@ def array_arithmetic(tables, env, out):
 )
 def test_a_kernel_that_does_not_compile_is_the_only_failure(monkeypatch, kernel, sentence):
     module = types.ModuleType("planted")
-    batch_kernels = BatchKernels(relay.is_over, relay.step_env, relay.reset_env, kernel, why_refused=relay.why_refused)
+    batch_kernels = BatchKernels(
+        relay.step_env, relay.reset_env, kernel, is_over=relay.is_over, why_refused=relay.why_refused
+    )
     module.game = type("Broken", (relay.Relay,), {"id": "Planted-v0", "batch_kernels": batch_kernels})
     monkeypatch.setitem(sys.modules, "planted", module)
     record = registry.GameSpec("Planted-v0", "planted:game", "A broken game.")

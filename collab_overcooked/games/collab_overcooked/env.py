@@ -14,7 +14,7 @@ from collab_overcooked.render.model import Drawing
 
 from .engine.compile import compile_kitchen, with_spare_planes, without_recipes
 from .engine.config import CollabOvercookedConfig, choose_orders, time_limit_of
-from .engine.constants import DISH, Event
+from .engine.constants import DISH, Event, Reason
 from .engine.observe import knows_recipes
 from .engine.spec import load_kitchen
 from .engine.state import Out, State, sizes_of
@@ -33,7 +33,7 @@ class CollabOvercooked(CollabOvercookedText):
     exact_masks = True
     config_class = CollabOvercookedConfig
     array_classes = (State, Out)
-    event_codes = Event
+    event_codes, reason_codes = Event, Reason
     seat_view = CookView
     tutorial = (
         ("collect", r"PICKUP pickup\(.+,ingredient_dispenser\)", "ingredients"),

@@ -114,12 +114,11 @@ class CraftKitchen(CraftText):
         self.set_turn_order(one_state, 0, [*parsed, *(seat for seat in range(self.n_agents) if seat not in parsed)])
         self.step(one_state, actions, one_out)
         reasons = self.rejections(one_state, one_out)[0].tolist()
-        refused = [self.refusal(seat, action, reasons[seat]) for seat, (_, action) in sorted(parsed.items())]
+        given = [(seat, action) for seat, (_, action) in sorted(parsed.items()) if reasons[seat]]
+        refused = [self.refusal(seat, action, reasons[seat]) for seat, action in given]
         obeyed = {k for seat, (k, _) in parsed.items() if not reasons[seat]}
         return OrderReport(
-            tuple(k in obeyed for k in range(len(commands))),
-            (*problems, *filter(None, refused)),
-            self.collect_finish(one_out, 0),
+            tuple(k in obeyed for k in range(len(commands))), (*problems, *refused), self.collect_finish(one_out, 0)
         )
 
     def why_refused(self, state: State, i: int, seat: int, action: int) -> int:

@@ -9,21 +9,19 @@ import gymnasium
 import numpy as np
 
 from collab_overcooked.envs.api import clone, rows
-from collab_overcooked.envs.compiled import KernelCall
 from collab_overcooked.envs.order_game import OrderReport
 from collab_overcooked.kernels.arrays import counts_to
-from collab_overcooked.kernels.bound import bind
 from collab_overcooked.kernels.jit import row_at
 from collab_overcooked.render.model import Drawing
 
 from .engine.compile import catalogue_of, compile_level
 from .engine.config import CuisineWorldConfig
-from .engine.constants import NOTHING, Agent, Clock, Completion, EventColumn, OrderEvent, Row
+from .engine.constants import NOTHING, Agent, Clock, Completion, EventColumn, OrderEvent, Reason, Row
 from .engine.observe import bounds
 from .engine.rules import FIRST_HELD, FIRST_MADE, apply_command, check_command
 from .engine.spec import load_level
 from .engine.state import Out, State, sizes_of
-from .engine.step import ALL_ACCEPTED, BATCH_KERNELS, COMPLETION, STEP_COST, queue_commands
+from .engine.step import ALL_ACCEPTED, BATCH_KERNELS, COMPLETION, LISTED, STEP_COST
 from .text.scene import CuisineScene
 from .text.seen import KitchenView
 from .text.text import CuisineText, Void, reasons_of
@@ -41,6 +39,7 @@ class CuisineWorld(CuisineText, CuisineScene):
     forced_column, over_column = Clock.FORCED, Clock.OVER
     config_class = CuisineWorldConfig
     array_classes = (State, Out)
+    reason_codes = Reason
     seat_view = KitchenView
     tutorial = (
         ("ingredient", r"GET get \w+ \w+", r"storage\d+"),
@@ -67,16 +66,12 @@ class CuisineWorld(CuisineText, CuisineScene):
         original = gymnasium.spaces.Box(low, high, dtype=np.float64)
         self._set_spaces(original if config.obs == "original64" else counts_to(high))
 
-    def step_calls(self, state: State, actions: np.ndarray, out: Out) -> tuple[KernelCall, ...]:
-        return (queue_commands, (self.compiled.tables, state, actions, out)), *super().step_calls(state, actions, out)
-
     @property
     def default_turns(self) -> tuple[int, ...]:
         return tuple(self.compiled.tables.turns.tolist())
 
     def _advance(self, state: State, out: Out) -> None:
-        bind(BATCH_KERNELS.step, self.compiled.tables, state, np.zeros((1, self.n_agents), np.int32), out)()
-        self._show(state, out)
+        self.step(state, np.full((1, self.n_agents), LISTED, np.int32), out)
 
     def command(self, state: State, out: Out, commands: Sequence[str], i: int = 0) -> OrderReport:
         """Advance environment ``i`` by a list of command strings, carried out in their order or voided as a whole.

@@ -12,7 +12,7 @@ from collab_overcooked.render.model import Drawing
 from .engine.belief import Guess
 from .engine.compile import ROOM_TYPES, THINGS, compile_house
 from .engine.config import HouseConfig, HouseworkConfig, TransportConfig
-from .engine.constants import BLOCKS, MESSAGE, Event, EventColumn, Param, Verb
+from .engine.constants import BLOCKS, MESSAGE, Event, EventColumn, Param, Reason, Verb
 from .engine.observe import highest_numbers
 from .engine.state import Out, State
 from .engine.step import BATCH_KERNELS
@@ -29,7 +29,7 @@ class House(HouseText):
     config_class: type[HouseConfig]
     batch_kernels = BATCH_KERNELS
     array_classes = (State, Out)
-    event_codes = Event
+    event_codes, reason_codes = Event, Reason
     step_key = "tick"
     global_state = ("rooms", "places", "things", "agents", "goals", "world", "macro_state")
 

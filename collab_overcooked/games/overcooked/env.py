@@ -115,6 +115,7 @@ class Overcooked(OvercookedManual):
     config_class = OvercookedConfig
     seat_view, things = LayoutView, text.THINGS
     array_classes = (State, Out)
+    reason_codes = Reason
     event_codes, events_are_bits = Event, True
     max_cycles = HORIZON
     tutorial = (
@@ -213,10 +214,6 @@ class Overcooked(OvercookedManual):
         kitchen = state.cells[i], tables.terrain[k], tables.times[k], tables.params
         mask_primitive(state.players[i, seat], *kitchen, mask)
         return int(Reason.OK if mask[action] else Reason.NO_EFFECT)
-
-    def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
-        reason = self.why_refused(state, i, seat, action)
-        return Reason(reason).name, self.explain(state, i, seat, action, reason)
 
     def clock(self, state: State, i: int, timestep: int) -> str:
         return f"step {timestep}"

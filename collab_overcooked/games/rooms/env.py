@@ -12,7 +12,7 @@ from collab_overcooked.render.model import Drawing
 from .engine import rules
 from .engine.compile import compile_rooms
 from .engine.config import CaptureConfig, EscapeConfig, RoomsConfig
-from .engine.constants import TURNS, Adversary, Clock, Event, EventColumn, Goal, Param
+from .engine.constants import TURNS, Adversary, Clock, Event, EventColumn, Goal, Param, Reason
 from .engine.observe import highest_numbers
 from .engine.state import Out, State, sizes_of
 from .engine.step import BATCH_KERNELS
@@ -31,7 +31,7 @@ class RoomGame(RoomText, RoomBelief):
     exact_masks = True
     batch_kernels = BATCH_KERNELS
     array_classes = (State, Out)
-    event_codes = Event
+    event_codes, reason_codes = Event, Reason
     seat_view = RoomView
     global_state = ("players", "generators", "clock")
     step_key = "turn"

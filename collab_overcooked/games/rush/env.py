@@ -106,7 +106,7 @@ class KitchenRush(RushText, RushScene):
     config_class = RushConfig
     seat_view = BoardView
     array_classes = (State, Out)
-    event_codes = Verb
+    event_codes, reason_codes = Verb, Reason
     batch_kernels = BATCH_KERNELS
     global_state = ("orders", "stock", "spaces", "clock")
     step_key = "slot"
@@ -164,12 +164,10 @@ class KitchenRush(RushText, RushScene):
         act_batch(self.compiled.tables, state, actions, out)
         self._show(state, out)
 
-    def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
+    def why_refused(self, state: State, i: int, seat: int, action: int) -> int:
         if action == NO_ACTION:
-            return "OK", "Accepted."
+            return int(Reason.OK)
         tables, episode = self.compiled.tables, self._episode_number(state, i)
-        if earlier:
-            state, i = self._after(state, i, earlier[:seat]), 0
         at, order = self.compiled.parts(action)
         reason = why_invalid(
             state.orders[i, order],
@@ -180,9 +178,16 @@ class KitchenRush(RushText, RushScene):
             tables.areas[episode, at],
             tables.params[Param.N_INGREDIENTS],
         )
-        if reason == Reason.OK:
-            return "OK", "Accepted."
-        return Reason(reason).name, self.refusal(self.scenario.episodes[episode], action, int(reason))
+        return int(reason)
+
+    def _why_refused_after(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int]) -> int:
+        if earlier and action != NO_ACTION:
+            state, i = self._after(state, i, earlier[:seat]), 0
+        return self.why_refused(state, i, seat, action)
+
+    def _explain(self, state: State, i: int, seat: int, action: int, reason: int) -> str:
+        episode = self.scenario.episodes[self._episode_number(state, i)]
+        return self.refusal(episode, action, reason) if reason else super()._explain(state, i, seat, action, reason)
 
     def ruins_order(self, state: State, i: int, action: int) -> bool:
         """Return whether an action would ruin its order if the rules accept it."""

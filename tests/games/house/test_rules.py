@@ -84,23 +84,23 @@ def test_held_of_role_and_contents():
 
 def test_why_not_grab():
     home = a_home()
-    assert rules.why_not_grab(*home.rules, 0, 0) == Reason.OK
-    assert rules.why_not_grab(*home.rules, 0, 5) == Reason.F_UNKNOWN
+    assert rules.why_not_grab(home.row, 0, 0) == Reason.OK
+    assert rules.why_not_grab(home.row, 0, 5) == Reason.F_UNKNOWN
     full = a_home(things={**THINGS, "juice 2": 0, "wine 3": 0})
-    assert rules.why_not_grab(*full.rules, 0, 0) == Reason.F_HANDS_FULL
+    assert rules.why_not_grab(full.row, 0, 0) == Reason.F_HANDS_FULL
     boxes = transport(things={"bowl 10": 0, "tray 11": (2, 2)})
-    assert rules.why_not_grab(*boxes.rules, 0, 11) == Reason.F_ONE_CONTAINER
+    assert rules.why_not_grab(boxes.row, 0, 11) == Reason.F_ONE_CONTAINER
 
 
 def test_why_not_put():
     home = a_home(agents=((3, 2), (7, 2)), things={"apple 0": 0, "juice 1": 1}, opened=())
     table, dishes = home.place("coffee table"), home.place("dishwasher")
-    assert rules.why_not_put(*home.rules, 0, table, 1) == Reason.OK
-    assert rules.why_not_put(*home.rules, 1, table, 1) == Reason.F_TOO_FAR
-    assert rules.why_not_put(*home.rules, 1, dishes, 1) == Reason.F_NOT_OPEN
+    assert rules.why_not_put(home.row, 0, table, 1) == Reason.OK
+    assert rules.why_not_put(home.row, 1, table, 1) == Reason.F_TOO_FAR
+    assert rules.why_not_put(home.row, 1, dishes, 1) == Reason.F_NOT_OPEN
     home.state.places[0, table, Place.FREE] = 0
-    assert rules.why_not_put(*home.rules, 0, table, 1) == Reason.F_NO_ROOM
-    assert rules.why_not_put(*a_home(knows="nothing").rules, 0, table, 1) == Reason.F_UNKNOWN
+    assert rules.why_not_put(home.row, 0, table, 1) == Reason.F_NO_ROOM
+    assert rules.why_not_put(a_home(knows="nothing").row, 0, table, 1) == Reason.F_UNKNOWN
 
 
 def test_why_not_put_in():
@@ -161,16 +161,16 @@ def test_why_not_plan():
     home = a_home(things={**THINGS, "juice 2": 0}, furniture={**FURNITURE, "stove": (5, 1)})
 
     def why(verb, arg=0):
-        return rules.why_not_plan(*home.rules, 0, verb, arg)
+        return rules.why_not_plan(home.row, 0, verb, arg)
 
     assert why(Verb.GO, 0) == Reason.F_THERE
     assert why(Verb.GO, 1) == why(Verb.DELIVER) == why(Verb.FETCH, 0) == why(Verb.CHECK, home.place("stove")) == 0
     assert why(Verb.CHECK, home.place("dishwasher")) == why(Verb.CHECK, home.place("fridge")) == Reason.F_NO_USE
     assert why(Verb.CHECK, home.place("microwave")) == Reason.F_UNKNOWN
     assert why(Verb.EXPLORE) == Reason.F_NO_USE
-    assert rules.why_not_plan(*home.rules, 1, Verb.DELIVER, 0) == Reason.F_HANDS_EMPTY
+    assert rules.why_not_plan(home.row, 1, Verb.DELIVER, 0) == Reason.F_HANDS_EMPTY
     full = a_home(things={"wine 1": 0, "juice 2": 0}, furniture={**FURNITURE, "stove": (5, 1)})
-    assert rules.why_not_plan(*full.rules, 0, Verb.CHECK, full.place("stove")) == Reason.F_HANDS_FULL
+    assert rules.why_not_plan(full.row, 0, Verb.CHECK, full.place("stove")) == Reason.F_HANDS_FULL
 
 
 def test_why_refused():
@@ -335,10 +335,10 @@ def test_next_of_explore():
 def test_next_of_check():
     home = a_home(agents=((1, 1), (5, 1)), furniture={**FURNITURE, "stove": (5, 1)})
     p = home.place("stove")
-    assert macro_actions.next_of_check(*home.rules, 0, p, event()) == 0 and follows(home) == (Verb.WALK, p)
-    assert macro_actions.next_of_check(*home.rules, 1, p, event()) == 0 and follows(home, 1) == (Verb.OPEN, p)
+    assert macro_actions.next_of_check(*home.rules, 0, p) == 0 and follows(home) == (Verb.WALK, p)
+    assert macro_actions.next_of_check(*home.rules, 1, p) == 0 and follows(home, 1) == (Verb.OPEN, p)
     home.act("wait", "check stove")
-    assert macro_actions.next_of_check(*home.rules, 1, p, event()) == Outcome.DONE
+    assert macro_actions.next_of_check(*home.rules, 1, p) == Outcome.DONE
 
 
 def test_next_of_fetch():

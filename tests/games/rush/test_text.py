@@ -9,7 +9,6 @@ import pytest
 
 import collab_overcooked
 from collab_overcooked import registry
-from collab_overcooked.games.rush.engine.constants import Reason
 from collab_overcooked.games.rush.text import text
 
 DINER = {
@@ -294,10 +293,6 @@ def test_what_is_no_action_is_refused_with_a_reason(diner, phrase, code, message
 )
 def test_plans_are_split(diner, plan, parts):
     assert diner.game.parse_plan(plan) == (parts, [])
-
-
-def test_every_reason_has_a_message():
-    assert set(text.REASONS) == set(Reason)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from collab_overcooked.kernels.events import ReasonCode
+
 NOTHING = -1
 DISH = 0  # the empty plate is item 0; foods follow
 MAX_GAMMA = 10_000
@@ -233,41 +235,43 @@ class Status(IntEnum):
     READY = 3
 
 
-class Reason(IntEnum):
+class Reason(ReasonCode):
     """Why the game refuses an action; 0 where it does not."""
 
     OK = 0
-    BUSY = 1
-    NOT_BUSY = 2
-    NO_EFFECT = 3
-    NO_SUCH_ACTION = 4  # a number that only seats of another action level have
-    PICK_COOKING = 10
-    PICK_NEEDS_DISH = 11
-    PICK_NOT_ON_COUNTER = 12
-    PICK_CHEF_DISPENSER = 13
-    PICK_UNREACHABLE = 14
-    PICK_HANDS_FULL = 15
-    PICK_NOT_IN_UTENSIL = 16
-    PUT_COOKING = 20
-    PUT_READY = 21
-    PUT_UNREACHABLE = 22
-    PUT_EMPTY_HANDED = 23
-    PUT_DISH = 24
-    PUT_FULL = 25
-    PLACE_EMPTY_HANDED = 30
-    PLACE_NO_COUNTER = 31
-    FILL_NOT_NEEDED = 40
-    FILL_NO_DISH = 41
-    FILL_NOT_READY = 42
-    FILL_UNREACHABLE = 43
-    FILL_NOT_LISTED = 44  # the interface "paper" has no such action for the agent
-    DELIVER_NOT_FINISHED = 50
-    DELIVER_EMPTY_HANDED = 51
-    DELIVER_UNREACHABLE = 52
-    OP_UNREACHABLE = 60
-    OP_EMPTY = 61
-    OP_BUSY = 62
-    OP_HANDS_FULL = 63
+    BUSY = 1, "{me} is still busy with {current}; only `continue` is possible until it is done."
+    NOT_BUSY = 2, "{me} is not carrying anything out that could be continued; choose an action."
+    NO_EFFECT = 3, "Interacting here changes nothing."
+    # a number that only seats of another action level have
+    NO_SUCH_ACTION = 4, "No action of this seat has that number."
+    PICK_COOKING = 10, "{place} is still at work; wait until it is done before taking {item}."
+    PICK_NEEDS_DISH = 11, "{item} has to leave {place} on a dish: hold a dish and use fill_dish_with_food({place})."
+    PICK_NOT_ON_COUNTER = 12, "No {item} lies on a counter that {me} can use; somebody has to place it there first."
+    PICK_CHEF_DISPENSER = 13, "{me} cannot use {place}; a teammate has to hand {item} over on a counter."
+    PICK_UNREACHABLE = 14, "{me} cannot use {place}; a teammate has to hand {item} over on a counter."
+    PICK_HANDS_FULL = 15, "{me} holds {held}; place it somewhere before picking up {item}."
+    PICK_NOT_IN_UTENSIL = 16, "{place} does not hold finished {item}."
+    PUT_COOKING = 20, "{place} is at work and takes nothing now."
+    PUT_READY = 21, "{place} holds finished food; take it out first."
+    PUT_UNREACHABLE = 22, "{me} cannot use {place}; a teammate has to do it."
+    PUT_EMPTY_HANDED = 23, "{me} holds nothing to put into {place}."
+    PUT_DISH = 24, "A dish cannot go into {place}; place it on a counter."
+    PUT_FULL = 25, "{place} is full; start it or leave it."
+    PLACE_EMPTY_HANDED = 30, "{me} holds nothing to place."
+    PLACE_NO_COUNTER = 31, "Every counter that {me} can use is taken."
+    FILL_NOT_NEEDED = 40, "The current order goes without a dish; pick it up from {place}."
+    FILL_NO_DISH = 41, "{me} needs an empty dish in hand to fill it at {place}."
+    FILL_NOT_READY = 42, "{place} is neither at work nor ready; there is nothing to fill a dish with."
+    FILL_UNREACHABLE = 43, "{me} cannot use {place}; a teammate has to do it."
+    # the interface "paper" has no such action for the agent
+    FILL_NOT_LISTED = 44, "{me} does not fill dishes; pass the food on, or leave it to a teammate."
+    DELIVER_NOT_FINISHED = 50, "{held} is not an order as it is; only finished orders can be delivered."
+    DELIVER_EMPTY_HANDED = 51, "{me} holds nothing to deliver."
+    DELIVER_UNREACHABLE = 52, "{me} cannot use the serving station; hand the food over on a counter."
+    OP_UNREACHABLE = 60, "{me} cannot use {place}; a teammate has to do it."
+    OP_EMPTY = 61, "{place} is empty; put something in first."
+    OP_BUSY = 62, "{place} has already been started."
+    OP_HANDS_FULL = 63, "{me} holds {held}; starting {place} takes an empty hand."
 
 
 class Encoding(IntEnum):

@@ -35,19 +35,6 @@ def add_rewards(events, table, rewards):
 
 
 @kernel
-def is_over(tables, env):
-    """An episode is over once no order is left, or at its limit."""
-    return env.clock[Clock.OVER] != 0
-
-
-@kernel
-def write_after_end(env, out):
-    """Nothing happens in an episode that is over. Mutates: out."""
-    out.rewards[:] = 0
-    clear_events(out.events, FIRST_ID)
-
-
-@kernel
 def step_env(tables, env, actions, out):
     """In a step, agents choose, act and move; utensils cook, orders are served, and events pay. Mutates: env, out."""
     events, clock = out.events, env.clock
@@ -70,7 +57,7 @@ def step_env(tables, env, actions, out):
 
 
 @kernel
-def reset_env(tables, env, out, limit):
+def reset_env(tables, env, limit):
     """An episode starts with agents at their starts, and forced or drawn orders; limit 0 is that of the task.
 
     Mutates: env.
@@ -95,4 +82,4 @@ def time_limit(order, tasks):
     return tasks[0, Task.LIMIT]
 
 
-BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, write_after_end=write_after_end)
+BATCH_KERNELS = BatchKernels(step_env, reset_env, observe_env)

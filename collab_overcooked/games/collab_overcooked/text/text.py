@@ -91,41 +91,6 @@ FORMAT_REASONS = {
     "F_WAIT_TOO_LONG": "wait({place}) is too long; wait at most {max_wait} timesteps at a time.",
 }
 
-REASONS = {
-    Reason.OK: "Accepted.",
-    Reason.BUSY: "{me} is still busy with {current}; only `continue` is possible until it is done.",
-    Reason.NOT_BUSY: "{me} is not carrying anything out that could be continued; choose an action.",
-    Reason.NO_EFFECT: "Interacting here changes nothing.",
-    Reason.NO_SUCH_ACTION: "No action of this seat has that number.",
-    Reason.PICK_COOKING: "{place} is still at work; wait until it is done before taking {item}.",
-    Reason.PICK_NEEDS_DISH: "{item} has to leave {place} on a dish: hold a dish and use fill_dish_with_food({place}).",
-    Reason.PICK_NOT_ON_COUNTER: "No {item} lies on a counter that {me} can use; somebody has to place it there first.",
-    Reason.PICK_CHEF_DISPENSER: "{me} cannot use {place}; a teammate has to hand {item} over on a counter.",
-    Reason.PICK_UNREACHABLE: "{me} cannot use {place}; a teammate has to hand {item} over on a counter.",
-    Reason.PICK_HANDS_FULL: "{me} holds {held}; place it somewhere before picking up {item}.",
-    Reason.PICK_NOT_IN_UTENSIL: "{place} does not hold finished {item}.",
-    Reason.PUT_COOKING: "{place} is at work and takes nothing now.",
-    Reason.PUT_READY: "{place} holds finished food; take it out first.",
-    Reason.PUT_UNREACHABLE: "{me} cannot use {place}; a teammate has to do it.",
-    Reason.PUT_EMPTY_HANDED: "{me} holds nothing to put into {place}.",
-    Reason.PUT_DISH: "A dish cannot go into {place}; place it on a counter.",
-    Reason.PUT_FULL: "{place} is full; start it or leave it.",
-    Reason.PLACE_EMPTY_HANDED: "{me} holds nothing to place.",
-    Reason.PLACE_NO_COUNTER: "Every counter that {me} can use is taken.",
-    Reason.FILL_NOT_NEEDED: "The current order goes without a dish; pick it up from {place}.",
-    Reason.FILL_NO_DISH: "{me} needs an empty dish in hand to fill it at {place}.",
-    Reason.FILL_NOT_READY: "{place} is neither at work nor ready; there is nothing to fill a dish with.",
-    Reason.FILL_UNREACHABLE: "{me} cannot use {place}; a teammate has to do it.",
-    Reason.FILL_NOT_LISTED: "{me} does not fill dishes; pass the food on, or leave it to a teammate.",
-    Reason.DELIVER_NOT_FINISHED: "{held} is not an order as it is; only finished orders can be delivered.",
-    Reason.DELIVER_EMPTY_HANDED: "{me} holds nothing to deliver.",
-    Reason.DELIVER_UNREACHABLE: "{me} cannot use the serving station; hand the food over on a counter.",
-    Reason.OP_UNREACHABLE: "{me} cannot use {place}; a teammate has to do it.",
-    Reason.OP_EMPTY: "{place} is empty; put something in first.",
-    Reason.OP_BUSY: "{place} has already been started.",
-    Reason.OP_HANDS_FULL: "{me} holds {held}; starting {place} takes an empty hand.",
-}
-
 
 @dataclass(frozen=True)
 class Plan:
@@ -271,28 +236,32 @@ class CollabOvercookedText(CollabOvercookedScenes):
     def idle_action(self, seat: int = 0) -> int:
         return self.parse("wait(1)" if self.levels[seat] == MEDIUM else "stay", seat=seat)
 
-    def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
+    def why_refused(self, state: State, i: int, seat: int, action: int) -> int:
         tables = self.compiled.tables
-        if self.levels[seat] == PRIMITIVE:
-            return self._check_primitive(state.agents[i, seat], state.tiles[i], state.orders[i], seat, action)
-        reason = judge(tables, state, i, seat, action)
-        agent = self._decode(state, i, False)["agents"][seat]
-        return reason.name, self._explain(agent, seat, action, reason)
-
-    def _check_primitive(
-        self, agent: np.ndarray, tiles: np.ndarray, orders: np.ndarray, seat: int, action: int
-    ) -> tuple[str, str]:
-        tables = self.compiled.tables
+        if self.levels[seat] != PRIMITIVE:
+            return int(judge(tables, state, i, seat, action))
+        agent, tiles, orders = state.agents[i, seat], state.tiles[i], state.orders[i]
         s = faced_station(agent, tables.access[seat], tables.cells)
         held, plated = agent[Agent.ITEM], agent[Agent.PLATED]
         if action >= FIRST_NAMED + len(tables.foods):
-            return Reason.NO_SUCH_ACTION.name, REASONS[Reason.NO_SUCH_ACTION]
+            return int(Reason.NO_SUCH_ACTION)
         idle = action >= Primitive.INTERACT and (
             s < 0
             or effect(held, plated, named_by(action), tiles[s], tables.stations[s], orders, tables.foods) == Event.NONE
         )
-        reason = Reason.NO_EFFECT if idle else Reason.OK
-        return reason.name, REASONS[reason]
+        return int(Reason.NO_EFFECT if idle else Reason.OK)
+
+    def _explain(self, state: State, i: int, seat: int, action: int, reason: int) -> str:
+        if self.levels[seat] == PRIMITIVE:
+            return super()._explain(state, i, seat, action, reason)
+        row, agent = self.compiled.tables.catalogue[action], self._decode(state, i, False)["agents"][seat]
+        return Reason(reason).sentence.format(
+            me=self.kitchen.agents[seat].name,
+            item=self.compiled.names.items[row[Row.ITEM]] if row[Row.VERB] == Verb.PICKUP else "",
+            place=self.compiled.names.places[row[Row.GROUP]] if row[Row.GROUP] != NOTHING else "",
+            held=_held(agent),
+            current=agent["action"],
+        )
 
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
         return RULES
@@ -380,17 +349,6 @@ class CollabOvercookedText(CollabOvercookedScenes):
             (item == "dish" or place != "dish_dispenser", "F_PICKUP_INGREDIENT_FROM_DISH"),
         )
         return next((code for good, code in checks if not good), ""), values
-
-    def _explain(self, agent: Mapping[str, Any], seat: int, action: int, reason: int) -> str:
-        """Explain why a seat's action is refused and what to do instead; ``agent`` is the seat's part of the scene."""
-        row = self.compiled.tables.catalogue[action]
-        return REASONS[Reason(reason)].format(
-            me=self.kitchen.agents[seat].name,
-            item=self.compiled.names.items[row[Row.ITEM]] if row[Row.VERB] == Verb.PICKUP else "",
-            place=self.compiled.names.places[row[Row.GROUP]] if row[Row.GROUP] != NOTHING else "",
-            held=_held(agent),
-            current=agent["action"],
-        )
 
     def vocabulary(self, seat: int) -> list[str]:
         """Return the actions that an agent's reach and rights could ever allow, waits and `continue` left out."""

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from collab_overcooked.kernels.events import ReasonCode
+
 NOTHING = -1
 FARTHEST_OUT = 20  # cells beyond places and starts in which agents of a scene may stand; pictures show them
 STACK = 64  # items per slot of a furnace
@@ -120,17 +122,17 @@ class OrderEvent(IntEnum):
     COOKED = 2  # items cooked by furnaces
 
 
-class Reason(IntEnum):
+class Reason(ReasonCode):
     """Reason codes of refused commands."""
 
     OK = 0
-    F_GONE = 1  # there is currently no such mob or block
-    F_TOO_FAR = 2
-    F_NOT_HELD = 3
-    F_OTHER_KIND = 4  # the slot holds another kind
-    F_FULL = 5
-    F_NOTHING_COOKED = 6
-    F_TAKEN = 7  # an agent with a lower index got it in this step
+    F_GONE = 1, "{agent}: there is no {word} right now"
+    F_TOO_FAR = 2, "{agent} is too far away for {text}; go there first"
+    F_NOT_HELD = 3, "{agent} has no {word}"
+    F_OTHER_KIND = 4, "{agent} cannot add {word}: the slot of the furnace holds another kind"
+    F_FULL = 5, "{agent} cannot add {word}: the slot of the furnace is full"
+    F_NOTHING_COOKED = 6, "{agent}: nothing in the furnace is cooked yet"
+    F_TAKEN = 7, "{agent}: another agent got this in the same step"
 
 
 class Param(IntEnum):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collab_overcooked.kernels.batch_kernels import BatchKernels
 from collab_overcooked.kernels.events import clear_events
 from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.orders import seat_in_turn
 
-from .constants import FIRST_ID, NOTHING, Agent, Clock, EventColumn, OrderEvent, Reason
+from .constants import FIRST_ID, Agent, Clock, EventColumn, OrderEvent, Reason
 from .observe import observe_env
 from .rules import (
     age_orders,
@@ -35,8 +36,7 @@ def command_agents(tables, env, actions, events, shaped):
         p = target_of(row, agents[i], tables.places, gone)
         events[i, EventColumn.REASON] = why_refused(tables, row, p, agents[i], bags[i], furnaces)
     for k in range(agents.shape[0]):
-        i = k if turns[k] == NOTHING else turns[k]
-        turns[k] = NOTHING
+        i = seat_in_turn(turns, k, k)
         shaped[i] = 0
         if events[i, EventColumn.REASON] != Reason.OK:
             continue
@@ -67,21 +67,6 @@ def pass_time(tables, env, order_events):
 
 
 @kernel
-def is_over(tables, env):
-    """An episode is over at its limit."""
-    return env.clock[Clock.OVER] != 0
-
-
-@kernel
-def write_after_end(env, out):
-    """Nothing happens in an episode that is over. Mutates: out."""
-    out.rewards[:] = 0
-    out.shaped[:] = 0
-    out.order_events[:] = 0
-    clear_events(out.events, FIRST_ID)
-
-
-@kernel
 def step_env(tables, env, actions, out):
     """A step has the commands, then time passes; every completed order pays all agents 1. Mutates: env, out."""
     clock = env.clock
@@ -93,7 +78,7 @@ def step_env(tables, env, actions, out):
 
 
 @kernel
-def reset_env(tables, env, out, limit):
+def reset_env(tables, env, limit):
     """An episode starts with agents at their starts, and a first order. Mutates: env."""
     agents, clock = env.agents, env.clock
     for i in range(agents.shape[0]):
@@ -102,4 +87,4 @@ def reset_env(tables, env, out, limit):
     take_order(env.orders, clock, env.forced, env.stream, env.rng, tables.params)
 
 
-BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, write_after_end=write_after_end)
+BATCH_KERNELS = BatchKernels(step_env, reset_env, observe_env)

@@ -174,7 +174,7 @@ def best_here(tables, agent, bag, furnaces, weights, scratch, walked):
 
 
 @kernel
-def claim(tables, row, agent, furnaces, scratch, count):
+def claim(tables, row, agent, scratch, count):
     """Mark a command as taken, so that other agents do something else. Mutates: scratch."""
     p = target_of(row, agent, tables.places, scratch.away)
     verb = row[Row.VERB]
@@ -202,10 +202,10 @@ def choose_command(tables, agent, bag, furnaces, weights, scratch):
         if worth > most:
             spot, then, most = scratch.spots[s], action, worth
     if spot == NOTHING:
-        claim(tables, tables.catalogue[best], agent, furnaces, scratch, 1)
+        claim(tables, tables.catalogue[best], agent, scratch, 1)
         return best
     scratch.at[Agent.X], scratch.at[Agent.Z] = tables.places[spot, Place.X], tables.places[spot, Place.Z]
-    claim(tables, tables.catalogue[then], scratch.at, furnaces, scratch, weights[Weight.BATCH])
+    claim(tables, tables.catalogue[then], scratch.at, scratch, weights[Weight.BATCH])
     return scratch.goto[spot]
 
 

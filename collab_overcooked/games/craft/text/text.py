@@ -1,4 +1,4 @@
-"""Texts and scenes of CraftKitchen: the paper's commands, refusals, the observation and the manual.
+"""Texts of CraftKitchen: the paper's commands, refusals, the observation and the manual.
 
 Commands are split by a pattern and looked up in lists; they are never evaluated as code.
 """
@@ -12,20 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.envs import scene_codec as codec
 from collab_overcooked.envs.api import ActionError, clone
-from collab_overcooked.envs.order_game import OrderGame
-from collab_overcooked.envs.scene_codec import Part
 from collab_overcooked.io.checks import near_matches, parse_text, quote_value
-from collab_overcooked.io.config import MAX_OPTION
-from collab_overcooked.io.schema import integer, one_of, record
 from collab_overcooked.io.text import plural
-from collab_overcooked.kernels.orders import HISTORY_SLOTS
 
-from ..engine.compile import Compiled
-from ..engine.constants import FARTHEST_OUT, NOTHING, STACK, Clock, EventColumn, Furnace, Param, Reason, Verb
-from ..engine.spec import FURNACE, Level
+from ..engine.constants import NOTHING, EventColumn, Reason, Verb
 from ..engine.state import Out, State
+from .scene import CraftScene
 
 VERBS = {  # the paper's names; it has none for doing nothing
     Verb.WAIT: "wait",
@@ -73,15 +66,6 @@ PLAIN = re.compile(r"\s*(\w+)((?:\s+\w+){0,2})\s*", re.ASCII)
 QUOTED = re.compile(r"""\s*+(?:'(\w*)'|"(\w*)"|(\w*))\s*""", re.ASCII)
 BOT = re.compile(r"bot\d{1,3}", re.ASCII | re.IGNORECASE)
 
-REFUSED = {
-    Reason.F_GONE: "{agent}: there is no {word} right now",
-    Reason.F_TOO_FAR: "{agent} is too far away for {text}; go there first",
-    Reason.F_NOT_HELD: "{agent} has no {word}",
-    Reason.F_OTHER_KIND: "{agent} cannot add {word}: the slot of the furnace holds another kind",
-    Reason.F_FULL: "{agent} cannot add {word}: the slot of the furnace is full",
-    Reason.F_NOTHING_COOKED: "{agent}: nothing in the furnace is cooked yet",
-    Reason.F_TAKEN: "{agent}: another agent got this in the same step",
-}
 SAME_AGENT = "an agent got two commands"
 UNKNOWN_COMMAND = "F_COMMAND"  # reason code of an unknown verb
 
@@ -124,14 +108,9 @@ def slot_text(slot: Mapping[str, Any] | None) -> str:
     return "nothing" if slot is None else f"{slot['count']} {slot['item']}"
 
 
-MAX_ITEMS = 10**6  # of a kind in a bag or the chest
+class CraftText(CraftScene):
+    """Texts of a level."""
 
-
-class CraftText(OrderGame):
-    """Texts and scenes of a level."""
-
-    compiled: Compiled
-    level: Level
     commands: list[tuple[Verb, str]]  # Verb and argument of every action
 
     @property
@@ -198,16 +177,11 @@ class CraftText(OrderGame):
                 unknown = unknown or error.code == UNKNOWN_COMMAND
         return parsed, problems, unknown
 
-    def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
-        reason = self.why_refused(state, i, seat, action) or self._lost_to(state, i, seat, action, earlier)
-        return Reason(reason).name, self.refusal(seat, action, reason) or "Accepted."
-
-    def _lost_to(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int]) -> int:
-        """Return the reason why the commands of seats before this one in turn order leave nothing for its own."""
-        turns = self.turn_order(state, i)
+    def _why_refused_after(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int]) -> int:
+        reason, turns = self.why_refused(state, i, seat, action), self.turn_order(state, i)
         before = {other: earlier[other] for other in turns[: turns.index(seat)] if other < len(earlier)}
-        if not before:
-            return 0
+        if reason or not before:
+            return reason
         after, (_, out) = clone(state, i), self.alloc(1)
         actions = np.zeros((1, self.n_agents), np.int32)
         for other, chosen in (before | {seat: action}).items():
@@ -216,10 +190,13 @@ class CraftText(OrderGame):
         return int(out.events[0, seat, EventColumn.REASON])
 
     def refusal(self, seat: int, action: int, reason: int) -> str:
-        """Return the message of a refused command; empty if it was accepted."""
+        """Return the sentence of a command's reason code."""
         word = self.commands[action][1]
         values = {"agent": f"bot{seat + 1}", "word": word, "text": self.texts[action]}
-        return REFUSED[Reason(reason)].format(**values) if reason else ""
+        return Reason(reason).sentence.format(**values)
+
+    def _explain(self, state: State, i: int, seat: int, action: int, reason: int) -> str:
+        return self.refusal(seat, action, reason)
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
         """Return each agent's event with ``event``, ``item``, ``count``, ``place`` and ``label``, or None."""
@@ -297,83 +274,3 @@ class CraftText(OrderGame):
             *([TIES] if self.n_agents > 1 else []),
         ]
         return "\n".join(rules)
-
-    def scene_parts(self) -> dict[str, Part]:
-        """Declare the keys of scenes.
-
-        ``gone`` has the steps until a place's mob or block is back, ``served`` the dishes of the chest that went to
-        orders, ``accomplished`` the orders in turn.
-        """
-        level, params = self.level, self.compiled.tables.params
-        dish, items = codec.names_of(self.orderable(), "order"), codec.counts(level.items, MAX_ITEMS, "item")
-        corners = zip(*level.corners, strict=True)
-        at = codec.vector(
-            [codec.integers(low - FARTHEST_OUT, high + FARTHEST_OUT) for low, high in corners], "coordinates"
-        )
-        agent = codec.group({"at": codec.row("agents", at), "bag": codec.row("bags", items)})
-        places = {place.name: place.gives for place in level.places}
-        respawn = max(int(params[Param.RESPAWN]) - 1, 1)
-        furnaces = [place.name for place in level.places if place.role == FURNACE]
-        lifetime, required = codec.integers(1, int(params[Param.LIFETIME])), ("name", "remaining")
-        return {
-            "timestep": codec.column("clock", Clock.T, codec.COUNT),
-            "limit": codec.span("clock", Clock.LIMIT, 1, MAX_OPTION),
-            **codec.columns("clock", codec.COUNT, completed=Clock.COMPLETED, expired=Clock.EXPIRED),
-            "orders": codec.open_orders(dish, lifetime, self.sizes["Q"], Clock.OPEN, required),
-            "agents": codec.by_entry([agent] * self.n_agents, "agents"),
-            "gone": codec.row(
-                "gone", codec.counts(tuple(places), respawn, "block or mob", [name for name in places if places[name]])
-            ),
-            "furnaces": codec.by_name(furnaces, self._furnace(), "furnace"),
-            "chest": codec.row("chest", items),
-            "served": codec.row("served", codec.counts(self.orderable(), MAX_ITEMS, "dish")),
-            "accomplished": codec.row("history", codec.sequence(dish, HISTORY_SLOTS, "orders")),
-            "forced": codec.forced_orders(dish, Clock.FORCED),
-            "chance": codec.rng_state(MAX_OPTION),  # the stream is drawn again from its beginning
-        }
-
-    def _furnace(self) -> Part:
-        level, params = self.level, self.compiled.tables.params
-
-        def slot(first: int, allowed: Sequence[str]) -> Part:
-            stack = codec.Codec(
-                record({"item": one_of(allowed, "item"), "count": integer(1, STACK)}, ("item", "count")),
-                lambda row: {"item": level.items[row[0]], "count": row[1]},
-                lambda value: [level.items.index(value["item"]), value["count"]],
-            )
-            return codec.column("furnaces", slice(first, first + 2), codec.optional(stack, [NOTHING, 0]))
-
-        return codec.group(
-            {
-                "fuel": slot(Furnace.FUEL, level.fuel),
-                "input": slot(Furnace.INPUT, tuple(level.dishes.values())),
-                "output": slot(Furnace.OUTPUT, self.orderable()),
-                "heat": codec.span("furnaces", Furnace.HEAT, 0, int(params[Param.HEAT]) - 1),
-                "progress": codec.span("furnaces", Furnace.PROGRESS, 0, int(params[Param.COOK_STEPS]) - 1),
-            }
-        )
-
-    def _check_scene(self, scene: dict[str, Any]) -> None:
-        codec.check_forced(scene)
-        self._check_orders(scene)
-        spots = {place.at for place in self.level.places}
-        for k, agent in enumerate(scene["agents"]):
-            if not self.compiled.config.walk and tuple(agent["at"]) not in {*spots, self.level.starts[k]}:
-                raise ValueError(f"state.agents[{k}].at must be the agent's start or a place, not {agent['at']}")
-        length = min(scene["completed"], HISTORY_SLOTS)
-        if len(scene["accomplished"]) != length:
-            raise ValueError(f"state.accomplished must list {length} orders, not {len(scene['accomplished'])}")
-        for dish, count in scene["served"].items():
-            if count > scene["chest"].get(dish, 0):
-                raise ValueError(f"state.served.{dish} must be at most what the chest has, not {count}")
-
-    def _check_orders(self, scene: Mapping[str, Any]) -> None:
-        """Refuse orders that leave no free slot for the next one."""
-        interval, lifetime = (int(self.compiled.tables.params[k]) for k in (Param.INTERVAL, Param.LIFETIME))
-        born = [scene["timestep"] - lifetime + order["remaining"] for order in scene["orders"]]
-        for k, t in enumerate(born):
-            if t % interval or t in born[:k]:
-                raise ValueError(
-                    f"state.orders[{k}].remaining must be that of an order of its own, one for every {interval} steps, "
-                    f"not {scene['orders'][k]['remaining']} at step {scene['timestep']}"
-                )

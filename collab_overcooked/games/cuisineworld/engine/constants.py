@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from collab_overcooked.kernels.events import ReasonCode
+
 NOTHING = -1
 UNLIMITED = -1  # remaining time of an order without end
 PAPER_ALPHAS = (1.0, 1.5, 2.0, 2.5, 3.0)  # the paper's five conditions, tau_int,(1) to (5)
@@ -130,27 +132,27 @@ class OrderEvent(IntEnum):
     GIVEN = 4  # number of commands; -n for a voided list of n
 
 
-class Reason(IntEnum):
-    """Reasons of a refused command, as bits, in the order in which they are reported."""
+class Reason(ReasonCode):
+    """Reasons of a refused command with the original's messages, as bits, in the order in which they are reported."""
 
     OK = 0
-    TIRED = 1  # goto of a busy agent, refused without a message
-    NOT_THERE = 2
-    NOT_READY = 4
-    AGENT_BUSY = 8
-    GET_HOLDING = 16
-    GET_OCCUPIED = 32
-    NOT_BASE = 64
-    GET_EMPTY = 128
-    NO_DISH = 256
-    PUT_WASTE = 512
-    PUT_EMPTY_HANDED = 1024
-    PUT_OCCUPIED = 2048
-    FULL = 4096
-    ACTIVATE_HOLDING = 8192
-    ACTIVATE_OCCUPIED = 16384
-    ACTIVATE_EMPTY = 32768
-    ACTIVATE_WASTE = 65536
+    TIRED = 1, ""  # goto of a busy agent, refused without a message
+    NOT_THERE = 2, "agent{agent} is not located in {place}"
+    NOT_READY = 4, "agent{agent} is not allowed to pick up from {place} at this point"
+    AGENT_BUSY = 8, "agent{agent} is occupied therefore cannot take any actions other than noop"
+    GET_HOLDING = 16, "agent{agent} is holding objects, therefore cannot get objects from the tool"
+    GET_OCCUPIED = 32, "{place} is occupied, therefore agent{agent} cannot get objects from the tool"
+    NOT_BASE = 64, "agent{agent} can only pickup base ingredients from the storage"
+    GET_EMPTY = 128, "{place} is empty, you cannot get anything from there"
+    NO_DISH = 256, "{item} is not any dish needed in this level and cannot be put on {place}"
+    PUT_WASTE = 512, "putting {item} into {place} will result in waste"
+    PUT_EMPTY_HANDED = 1024, "agent{agent} is not holding objects, therefore cannot put objects into the tool"
+    PUT_OCCUPIED = 2048, "{place} is occupied, therefore cannot put objects into it"
+    FULL = 4096, "{place} reaches maximum capacity"
+    ACTIVATE_HOLDING = 8192, "agent{agent} is holding objects, therefore cannot activate tools"
+    ACTIVATE_OCCUPIED = 16384, "{place} is occupied, therefore cannot be activated"
+    ACTIVATE_EMPTY = 32768, "{place} is empty, therefore cannot be activated"
+    ACTIVATE_WASTE = 65536, "activating {place} will result in waste"
 
 
 class Param(IntEnum):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collab_overcooked.kernels.batch_kernels import BatchKernels
 from collab_overcooked.kernels.jit import kernel
-from collab_overcooked.kernels.orders import next_order
+from collab_overcooked.kernels.orders import next_order, seat_in_turn
 
 from .constants import NOTHING, Agent, Clock, Completion, EventColumn, OrderEvent, Param, Place, Role, Tool
 from .observe import observe_env
@@ -24,6 +24,7 @@ from .rules import (
 STEP_COST = -0.05
 COMPLETION = 50  # plus 1 for every step left
 ALL_ACCEPTED = 0.02
+LISTED = -2  # action of agent 0 if ``Out.events`` already has the commands, for lists with two for an agent
 
 
 @kernel
@@ -49,19 +50,16 @@ def all_accepted(order_events, events):
 
 
 @kernel
-def queue_commands(tables, state, actions, out):
-    """Queue one command per agent in turn order; negative actions mean no command. Mutates: state, out."""
-    turns, events, order_events = state.turns, out.events, out.order_events
-    for b in range(actions.shape[0]):
-        n_commands = 0
-        for k in range(turns.shape[1]):
-            seat = tables.turns[k] if turns[b, k] == NOTHING else turns[b, k]
-            turns[b, k] = NOTHING
-            if actions[b, seat] >= 0:
-                events[b, n_commands, EventColumn.AGENT] = seat
-                events[b, n_commands, EventColumn.CODE] = actions[b, seat]
-                n_commands += 1
-        order_events[b, OrderEvent.GIVEN] = n_commands
+def queue_commands(tables, env, actions, out):
+    """Queue one command per agent in turn order; negative actions mean no command. Mutates: env, out."""
+    n_commands = 0
+    for k in range(env.turns.shape[0]):
+        seat = seat_in_turn(env.turns, k, tables.turns[k])
+        if actions[seat] >= 0:
+            out.events[n_commands, EventColumn.AGENT] = seat
+            out.events[n_commands, EventColumn.CODE] = actions[seat]
+            n_commands += 1
+    out.order_events[OrderEvent.GIVEN] = n_commands
 
 
 @kernel
@@ -74,27 +72,14 @@ def clear_order_events(order_events):
 
 
 @kernel
-def is_over(tables, env):
-    """An episode is over at its limit."""
-    return env.clock[Clock.OVER] != 0
-
-
-@kernel
-def write_after_end(env, out):
-    """Commands to an episode that is over are dropped. Mutates: out."""
-    out.rewards[:] = 0
-    out.refused[:] = 0
-    out.order_events[OrderEvent.GIVEN] = 0
-    clear_order_events(out.order_events)
-
-
-@kernel
 def step_env(tables, env, actions, out):
-    """A step: queued commands, busy times, expired and completed orders, ageing and new orders, the reward.
+    """A step: commands in turn order, busy times, expired and completed orders, ageing and new orders, the reward.
 
     Mutates: env, out.
     """
     clock, events, order_events, completions = env.clock, out.events, out.order_events, out.completions
+    if actions[0] != LISTED:
+        queue_commands(tables, env, actions, out)
     clear_order_events(order_events)
     for c in range(max(order_events[OrderEvent.GIVEN], 0)):
         apply_command(tables, env, events[c])
@@ -135,7 +120,7 @@ def first_table(places):
 
 
 @kernel
-def reset_env(tables, env, out, limit):
+def reset_env(tables, env, limit):
     """An episode starts with agents at the first serving table, and a first order. Mutates: env."""
     tools, clock, places = env.tools, env.clock, tables.places
     env.agents[:, Agent.PLACE] = first_table(places)
@@ -146,4 +131,4 @@ def reset_env(tables, env, out, limit):
     take_order(tables, env, first)
 
 
-BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, write_after_end=write_after_end)
+BATCH_KERNELS = BatchKernels(step_env, reset_env, observe_env)

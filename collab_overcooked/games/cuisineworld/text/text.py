@@ -39,27 +39,6 @@ ALL_IDLE = "None of the agents performed any actions which is not normal."
 SAME_AGENT = "agent ids cannot be the same"
 NO_AGENT = "agent id not found"
 
-# The original's messages about refused commands; an empty text is a refusal without a message.
-REPORTS = {
-    Reason.TIRED: "",
-    Reason.NOT_THERE: "agent{agent} is not located in {place}",
-    Reason.NOT_READY: "agent{agent} is not allowed to pick up from {place} at this point",
-    Reason.AGENT_BUSY: "agent{agent} is occupied therefore cannot take any actions other than noop",
-    Reason.GET_HOLDING: "agent{agent} is holding objects, therefore cannot get objects from the tool",
-    Reason.GET_OCCUPIED: "{place} is occupied, therefore agent{agent} cannot get objects from the tool",
-    Reason.NOT_BASE: "agent{agent} can only pickup base ingredients from the storage",
-    Reason.GET_EMPTY: "{place} is empty, you cannot get anything from there",
-    Reason.NO_DISH: "{item} is not any dish needed in this level and cannot be put on {place}",
-    Reason.PUT_WASTE: "putting {item} into {place} will result in waste",
-    Reason.PUT_EMPTY_HANDED: "agent{agent} is not holding objects, therefore cannot put objects into the tool",
-    Reason.PUT_OCCUPIED: "{place} is occupied, therefore cannot put objects into it",
-    Reason.FULL: "{place} reaches maximum capacity",
-    Reason.ACTIVATE_HOLDING: "agent{agent} is holding objects, therefore cannot activate tools",
-    Reason.ACTIVATE_OCCUPIED: "{place} is occupied, therefore cannot be activated",
-    Reason.ACTIVATE_EMPTY: "{place} is empty, therefore cannot be activated",
-    Reason.ACTIVATE_WASTE: "activating {place} will result in waste",
-}
-
 
 class Void(Exception):
     """A list of commands is rejected as a whole; the game reports the message, which may be empty."""
@@ -222,7 +201,7 @@ class CuisineText(OrderGame):
         place = self.compiled.tables.catalogue[row, Row.PLACE]
         name = None if item == NOTHING else self.level.items[item]
         values = {"agent": agent, "place": self.level.locations[place], "item": name}
-        return [REPORTS[reason].format(**values) for reason in reasons_of(reasons) if REPORTS[reason]]
+        return [reason.sentence.format(**values) for reason in reasons_of(reasons) if reason.sentence]
 
     def feedback(self, out: Out, i: int) -> tuple[str, ...]:
         """Return the game's messages of the last step of environment ``i``, unless its commands were voided."""

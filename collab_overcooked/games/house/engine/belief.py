@@ -19,6 +19,7 @@ from .constants import (
     Known,
     KnownPlace,
     KnownRoom,
+    Load,
     Mate,
     Param,
     Place,
@@ -31,6 +32,7 @@ from .constants import (
 )
 from .state import State
 
+ENOUGH = 30  # things that fit into a goal place, more than any home has
 HANDS_OF = slice(Agent.LEFT_HAND, Agent.LEFT_HAND + HANDS)
 
 
@@ -72,7 +74,7 @@ class Guess:
                 places[p, Place.KIND] = Kind.NONE if missing else kind
                 places[p, Place.CELL] = self._cell(room)
             places[p, Place.OPEN] = kind != Kind.CONTAINER or self.places[p] == KnownPlace.OPEN
-        places[self.goal, Place.FREE] = 30
+        places[self.goal, Place.FREE] = ENOUGH
 
     def _place_mate(self, j: int) -> None:
         state, agent, last = self.state, self.state.agents[j], self.state.know_mates[self.seat, j]
@@ -122,7 +124,8 @@ class Guess:
         places = self.state.places
         for o, p in enumerate(range(self.first + len(self.tables.furniture), len(places))):
             if self.known[o, : Belief.TICK].tolist() != [Known.SEEN, p]:
-                places[p] = [Kind.SPOT, NOTHING, 0, places[0, Place.CELL], 1, 1]
+                places[p, [Place.KIND, Place.CLASS, Place.ROOM]] = Kind.SPOT, NOTHING, 0
+                places[p, [Place.CELL, Place.OPEN]] = places[0, Place.CELL], 1
             places[p, Place.FREE] = 1
 
     def _missing(self, lost: list[int]) -> list[tuple[int, int, int]]:
@@ -136,7 +139,7 @@ class Guess:
             required += [(cls, Role.TARGET)] * max(need - there, 0)
         if self.is_transport:
             seen = int((is_known & (things[:, Thing.ROLE] != 0)).sum())
-            boxes = self.tables.families[self.state.world[World.TASK], 6:9]
+            boxes = self.tables.families[self.state.world[World.TASK], Load.CONTAINER : Load.ROOM]
             required += [(int(self.rng.choice(boxes)), Role.CONTAINER)] * max(int(params[Param.CONTAINERS]) - seen, 0)
         gone = [o for o in lost if self.known[o, Belief.STATUS] == Known.GONE]
         missing = []

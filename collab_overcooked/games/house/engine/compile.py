@@ -15,7 +15,7 @@ from collab_overcooked.io.checks import near_matches
 from collab_overcooked.kernels.macro_actions import PRIMITIVE, Level
 
 from .config import STEPPING, HouseConfig, HouseworkConfig, TransportConfig
-from .constants import BLOCKS, HANDS, NOTHING, GameKind, Kind, Param, Verb
+from .constants import BLOCKS, HANDS, NOTHING, Family, GameKind, Kind, Param, Verb
 from .state import Sizes, Tables
 
 HOME_ROOMS = ("living room", "kitchen", "bedroom", "bathroom", "hall", "study", "pantry", "guest room")
@@ -146,11 +146,12 @@ def _furniture(rooms: tuple[str, ...], is_housework: bool) -> list[list[int]]:
 
 
 def _families() -> np.ndarray:
-    rows = np.full((len(FAMILIES), 2 + 2 * 8), NOTHING, np.int32)
+    rows = np.full((len(FAMILIES), len(Family) + 2 * 7), NOTHING, np.int32)
     for row, (place, classes, _) in zip(rows, FAMILIES.values(), strict=True):
-        row[0], row[1] = PLACES.index(place), len(classes)
+        row[Family.PLACE], row[Family.CLASSES] = PLACES.index(place), len(classes)
         for k, name in enumerate(classes):
-            row[2 + 2 * k], row[3 + 2 * k] = THINGS.index(name), 2 if name in TWO_AT_MOST else 1
+            most = 2 if name in TWO_AT_MOST else 1
+            row[Family.CLASS + 2 * k], row[Family.MOST + 2 * k] = THINGS.index(name), most
     return rows
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from collab_overcooked.kernels.events import ReasonCode
+
 NOTHING = -1
 HANDS = 2
 CONTAINER_ROOM = 3  # things that a carried container holds
@@ -85,6 +87,30 @@ class Place(IntEnum):
     CELL = 3
     OPEN = 4
     FREE = 5  # things that still fit
+
+
+class Row(IntEnum):
+    """Columns of ``Tables.catalogue``."""
+
+    VERB = 0
+    ARG = 1
+
+
+class Family(IntEnum):
+    """Columns of ``Tables.families`` in Housework."""
+
+    PLACE = 0  # class of the goal place
+    CLASSES = 1  # how many classes of things follow
+    CLASS = 2  # of the first one; the others follow in pairs
+    MOST = 3  # things of it
+
+
+class Load(IntEnum):
+    """Columns of ``Tables.families`` in Transport, the first ones of several classes of things."""
+
+    TARGET = 0  # two triples
+    CONTAINER = 6  # one triple
+    ROOM = 9  # type of room where the share of ``Tables.shares`` is
 
 
 class Room(IntEnum):
@@ -245,23 +271,23 @@ class EventColumn(IntEnum):
 FIRST_ID = EventColumn.ACTION
 
 
-class Reason(IntEnum):
+class Reason(ReasonCode):
     """Reason codes of refused and failed actions."""
 
     OK = 0
-    F_BUSY = 1
-    F_UNKNOWN = 2  # the seat does not know where it is
-    F_TOO_FAR = 3
-    F_HANDS_FULL = 4
-    F_HANDS_EMPTY = 5
-    F_THERE = 6  # already
-    F_NOT_CLOSED = 7
-    F_NOT_OPEN = 8
-    F_NO_ROOM = 9
-    F_NO_CONTAINER = 10
-    F_ONE_CONTAINER = 11
-    F_NO_USE = 12
-    F_SPOKE = 13
-    F_NO_ACTION = 14
-    F_GONE = 15
-    F_CONFLICT = 16
+    F_BUSY = 1, "You are still busy; you can only continue."
+    F_UNKNOWN = 2, "You do not know where that is."
+    F_TOO_FAR = 3, "That is too far away."
+    F_HANDS_FULL = 4, "Both of your hands are full."
+    F_HANDS_EMPTY = 5, "There is nothing in your hand for that."
+    F_THERE = 6, "You are already there."
+    F_NOT_CLOSED = 7, "That is not closed."
+    F_NOT_OPEN = 8, "That is not open."
+    F_NO_ROOM = 9, "There is no room left in it."
+    F_NO_CONTAINER = 10, "You hold no container."
+    F_ONE_CONTAINER = 11, "You already hold a container."
+    F_NO_USE = 12, "That would change nothing."
+    F_SPOKE = 13, "You have just spoken."
+    F_NO_ACTION = 14, "There is no such action."
+    F_GONE = 15, "It is no longer there."
+    F_CONFLICT = 16, "Another agent handled it at the same time."

@@ -5,7 +5,24 @@ from __future__ import annotations
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.rng import draw_below
 
-from .constants import HANDS, NOTHING, Agent, GameKind, Goal, Kind, Param, Place, Rel, Role, Room, Thing, Verb, World
+from .constants import (
+    HANDS,
+    NOTHING,
+    Agent,
+    Family,
+    GameKind,
+    Goal,
+    Kind,
+    Load,
+    Param,
+    Place,
+    Rel,
+    Role,
+    Room,
+    Thing,
+    Verb,
+    World,
+)
 
 MIN_SIDE = 3  # cells of the shorter side of a room
 
@@ -189,6 +206,7 @@ def place_agents(tables, state, scratch):
 
 
 ATTEMPTS = 200
+TRIPLE = 3  # classes of things of a kind in Transport
 FULL = 5  # items of a goal as published; larger goals find more things
 IN_VIEW = 50  # per cent of Transport's things that are seen on entering their room; a choice, nothing is published
 ON_FURNITURE = 61  # per cent of Transport's targets
@@ -233,7 +251,7 @@ def find_place(state, name):
 @kernel
 def make_housework(tables, state, task, scratch):
     """Goals are drawn until one asks for three things at least. Mutates: state, scratch."""
-    goal = find_place(state, tables.families[task, 0])
+    goal = find_place(state, tables.families[task, Family.PLACE])
     state.world[World.GOAL] = goal
     for _ in range(ATTEMPTS):
         clear_task(tables, state)
@@ -246,12 +264,13 @@ def make_housework(tables, state, task, scratch):
 @kernel
 def draw_goal(tables, state, task, goal, scratch):
     """Classes, instances and counts of a goal; returns how many things it asks for. Mutates: state, scratch."""
-    rng, most, n_classes = state.rng, tables.params[Param.TARGETS], tables.families[task, 1]
+    rng, most, n_classes = state.rng, tables.params[Param.TARGETS], tables.families[task, Family.CLASSES]
     shuffle(scratch, n_classes, rng)
     chosen = min(1 + draw_index(tables.shares[task], rng), n_classes)
     total, used = 0, 0
     for g in range(chosen):
-        name, limit = tables.families[task, 2 + 2 * scratch[g]], tables.families[task, 3 + 2 * scratch[g]]
+        pair = tables.families[task, 2 * scratch[g] :]
+        name, limit = pair[Family.CLASS], pair[Family.MOST]
         limit += 1 + (1 if most > FULL else 0)
         amount = 1 + (draw_below(rng, 3) if limit > 2 and draw_below(rng, 2) == 0 else 0)
         instances, counted = amount + draw_below(rng, limit - amount + 1), 0
@@ -328,15 +347,15 @@ def make_transport(tables, state, task):
     state.world[World.GOAL] = n_rooms
     first = max(targets * 4 // 10, 0) + draw_below(rng, max(targets // 5, 0) + 1)
     for o in range(targets):
-        kind = draw_below(rng, 3) + (0 if o < first else 3)
+        kind = draw_below(rng, TRIPLE) + (0 if o < first else TRIPLE)
         room = draw_room(tables, state, task, 0)
-        lay_thing(tables, state, o, tables.families[task, kind], Role.TARGET, room)
-        state.goals[kind, Goal.CLASS] = tables.families[task, kind]
+        lay_thing(tables, state, o, tables.families[task, Load.TARGET + kind], Role.TARGET, room)
+        state.goals[kind, Goal.CLASS] = tables.families[task, Load.TARGET + kind]
         state.goals[kind, Goal.NEED] += 1
     close_gaps(state)
     rooms = draw_room(tables, state, task, 1), draw_room(tables, state, task, 1)
     for k in range(tables.params[Param.CONTAINERS]):
-        o, kind = targets + k, 6 + draw_below(rng, 3)
+        o, kind = targets + k, Load.CONTAINER + draw_below(rng, TRIPLE)
         room = rooms[draw_below(rng, tables.params[Param.CONTAINER_ROOMS])]
         lay_thing(tables, state, o, tables.families[task, kind], Role.CONTAINER, room)
 
@@ -358,7 +377,7 @@ def close_gaps(state):
 def draw_room(tables, state, task, role):
     """The second type of room has its share of things, living rooms have the others. Mutates: state.rng."""
     second = draw_below(state.rng, 1000) < tables.shares[task, role]
-    room_type = tables.families[task, 9] if second else tables.params[Param.LIVING_ROOM]
+    room_type = tables.families[task, Load.ROOM] if second else tables.params[Param.LIVING_ROOM]
     candidates, room = 0, 0
     for r in range(state.rooms.shape[0]):
         if tables.room_types[r] == room_type:

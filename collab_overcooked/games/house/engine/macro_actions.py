@@ -18,6 +18,7 @@ from .constants import (
     Param,
     Place,
     Reason,
+    Row,
     Verb,
     World,
 )
@@ -51,8 +52,8 @@ def next_primitive(tables, state, i, first, event):
         An ``Outcome``.
     """
     action = state.macro_state[i, Macro.ACTION]
-    verb = tables.catalogue[tables.levels[i], action, 0]
-    arg = tables.catalogue[tables.levels[i], action, 1]
+    verb = tables.catalogue[tables.levels[i], action, Row.VERB]
+    arg = tables.catalogue[tables.levels[i], action, Row.ARG]
     if verb <= Verb.SAY:
         if first:
             return plan_primitive(state, i, verb, arg)
@@ -62,7 +63,7 @@ def next_primitive(tables, state, i, first, event):
     if verb == Verb.EXPLORE:
         return next_of_explore(tables, state, i)
     if verb == Verb.CHECK:
-        return next_of_check(tables, state, i, arg, event)
+        return next_of_check(tables, state, i, arg)
     if verb == Verb.FETCH:
         return next_of_fetch(tables, state, i, arg, event)
     return next_of_deliver(tables, state, i, event)
@@ -90,7 +91,7 @@ def next_of_explore(tables, state, i):
 
 
 @kernel
-def next_of_check(tables, state, i, p, event):
+def next_of_check(tables, state, i, p):
     """Walk to a container and open it; it also succeeds if another agent has opened it."""
     if state.know_places[i, p] != KnownPlace.CLOSED:
         return Outcome.DONE
@@ -103,7 +104,7 @@ def next_of_fetch(tables, state, i, o, event):
     """Walk to a thing and take it, opening its container if necessary; fail if it is gone."""
     if state.know_things[i, o, Belief.STATUS] == Known.MINE:
         return Outcome.DONE
-    reason = why_not_grab(tables, state, i, o)
+    reason = why_not_grab(state, i, o)
     if reason != Reason.OK:
         return fail_plan(event, Reason.F_GONE if reason == Reason.F_UNKNOWN else reason)
     place = state.know_things[i, o, Belief.PLACE]

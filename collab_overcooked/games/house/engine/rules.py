@@ -1,4 +1,4 @@
-"""The rules of the household games, one function per rule, for environment ``b`` of a batch.
+"""The rules of the household games, one kernel per rule, for one environment.
 
 Whether an action is accepted depends on nothing but what its agent knows; what it does not know can make it fail later.
 """
@@ -24,6 +24,7 @@ from .constants import (
     Reason,
     Rel,
     Role,
+    Row,
     Thing,
     Verb,
     World,
@@ -92,7 +93,7 @@ def contents(state, o):
 
 
 @kernel
-def why_not_grab(tables, state, i, o):
+def why_not_grab(state, i, o):
     """Agents can take things whose place they know, with a free hand, and only one container at a time."""
     if state.know_things[i, o, Belief.STATUS] != Known.SEEN:
         return Reason.F_UNKNOWN
@@ -104,7 +105,7 @@ def why_not_grab(tables, state, i, o):
 
 
 @kernel
-def why_not_put(tables, state, i, p, reach):
+def why_not_put(state, i, p, reach):
     """Things are put down at a known place that is near, open and not full."""
     if state.know_places[i, p] == KnownPlace.UNKNOWN:
         return Reason.F_UNKNOWN
@@ -157,7 +158,7 @@ def why_not_take(tables, state, i, o, verb):
     if verb == Verb.WALK_TO:
         known = state.know_things[i, o, Belief.STATUS] == Known.SEEN
         return why_not_walk(state, i, place) if known else Reason.F_UNKNOWN
-    reason = why_not_grab(tables, state, i, o)
+    reason = why_not_grab(state, i, o)
     if reason != Reason.OK:
         return reason
     if not is_near(state, i, place, tables.params[Param.REACH]):
@@ -180,8 +181,8 @@ def why_not_primitive(tables, state, i, verb, arg):
         if hand == NOTHING or state.agents[i, Agent.LEFT_HAND + hand] == NOTHING:
             return Reason.F_HANDS_EMPTY
         if verb == Verb.PUT:
-            return why_not_put(tables, state, i, state.world[World.GOAL], tables.params[Param.PUT_REACH])
-        return why_not_put(tables, state, i, arg, reach)
+            return why_not_put(state, i, state.world[World.GOAL], tables.params[Param.PUT_REACH])
+        return why_not_put(state, i, arg, reach)
     if verb == Verb.PUT_IN:
         return why_not_put_in(state, i)
     done = state.know_rooms[i, room_of(state, i)] == KnownRoom.ALL
@@ -189,7 +190,7 @@ def why_not_primitive(tables, state, i, verb, arg):
 
 
 @kernel
-def why_not_plan(tables, state, i, verb, arg):
+def why_not_plan(state, i, verb, arg):
     """A sub-plan is accepted if the agent knows its target and has the hands for it."""
     room = room_of(state, i)
     if verb == Verb.GO:
@@ -197,7 +198,7 @@ def why_not_plan(tables, state, i, verb, arg):
     if verb == Verb.EXPLORE:
         return Reason.F_NO_USE if state.know_rooms[i, room] == KnownRoom.ALL else Reason.OK
     if verb == Verb.FETCH:
-        return why_not_grab(tables, state, i, arg)
+        return why_not_grab(state, i, arg)
     if verb == Verb.DELIVER:
         if full_hand(state.agents[i]) == NOTHING:
             return Reason.F_HANDS_EMPTY
@@ -213,8 +214,8 @@ def why_not_plan(tables, state, i, verb, arg):
 @kernel
 def why_refused(tables, state, i, action):
     """Actions of idle agents are refused by the agent's own knowledge; an agent cannot speak twice in a row."""
-    verb = tables.catalogue[tables.levels[i], action, 0]
-    arg = tables.catalogue[tables.levels[i], action, 1]
+    verb = tables.catalogue[tables.levels[i], action, Row.VERB]
+    arg = tables.catalogue[tables.levels[i], action, Row.ARG]
     if verb == NOTHING:
         return Reason.F_NO_ACTION
     if verb == Verb.WAIT:
@@ -225,7 +226,7 @@ def why_refused(tables, state, i, action):
         return Reason.F_SPOKE if state.agents[i, Agent.SPOKE] == 1 else Reason.OK
     if verb < Verb.SAY:
         return why_not_primitive(tables, state, i, verb, arg)
-    return why_not_plan(tables, state, i, verb, arg)
+    return why_not_plan(state, i, verb, arg)
 
 
 # ------------------------------------------------------------------------------------------- what actions do

@@ -15,7 +15,7 @@ from collab_overcooked.kernels.arrays import array_of
 from collab_overcooked.kernels.macro_actions import IDLE, Macro
 from collab_overcooked.kernels.rng import Rng
 
-from .constants import Agent, Belief, EventColumn, Goal, Mate, Place, Room, Thing, World
+from .constants import FIRST_ID, NOTHING, Agent, Belief, EventColumn, Goal, Mate, Place, Room, Thing, World
 
 Array = np.ndarray
 
@@ -50,10 +50,10 @@ class Tables(NamedTuple):
     params: Array  # (20,) see Param
     cost: Array  # (11,) ticks of primitive actions, by Verb
     levels: Array  # (N,) action level of each seat, see kernels.macro_actions.Level
-    catalogue: Array  # (2, A, 2) verb and argument of every action, by level; NOTHING where a list is shorter
+    catalogue: Array  # (2, A, 2) see Row; every action by level, NOTHING where a list is shorter
     room_types: Array  # (R,) index in compile.ROOM_TYPES
     furniture: Array  # (F, 5) room, kind, class, things that fit, whether it may be missing
-    families: Array  # (tasks, columns) see compile._families and compile._loads
+    families: Array  # (tasks, columns) see Family and Load
     shares: Array  # (tasks, columns) weights of numbers of classes; per mille of a room type for targets, containers
     allowed: Array  # (classes, places) where things may lie at the start, Housework only
 
@@ -85,7 +85,7 @@ class Out(NamedTuple):
     rewards: Array = array_of("N", dtype=np.float32)
     terminated: Array = array_of(dtype=np.bool_)
     truncated: Array = array_of(dtype=np.bool_)
-    events: Array = array_of("N", EventColumn, fill=None)
+    events: Array = array_of("N", EventColumn, fill={0: 0, FIRST_ID: NOTHING})
     fresh: Array = array_of(dtype=np.bool_)  # to be observed
     rects: Array = array_of("R", 4, fill=None)  # scratch
     scratch: Array = array_of(2, "C", fill=None)

@@ -7,7 +7,7 @@ from collab_overcooked.kernels.events import clear_events
 from collab_overcooked.kernels.jit import kernel, row_at
 from collab_overcooked.kernels.macro_actions import CONTINUE, Macro, Outcome, end_macro, is_running, start_macro
 
-from .constants import FIRST_ID, NOTHING, Agent, Belief, Event, EventColumn, Goal, Param, Reason, Verb, World
+from .constants import FIRST_ID, NOTHING, Agent, Belief, Event, EventColumn, Goal, Param, Reason, Row, Verb, World
 from .distances import measure_distances
 from .generate import make_house, make_task, place_agents
 from .macro_actions import next_primitive
@@ -37,7 +37,7 @@ def begin_action(tables, state, i, action, event):
     start_macro(macro, action if reason == Reason.OK else CONTINUE, 0)
     state.agents[i, Agent.AIM] = room_of(state, i)
     state.agents[i, Agent.LEFT] = 0
-    if tables.catalogue[tables.levels[i], macro[Macro.ACTION], 0] != Verb.SAY:
+    if tables.catalogue[tables.levels[i], macro[Macro.ACTION], Row.VERB] != Verb.SAY:
         state.agents[i, Agent.SPOKE] = 0
 
 
@@ -209,19 +209,6 @@ def end_waits(state, events):
 
 
 @kernel
-def is_over(tables, env):
-    """An episode is over once its goal is fulfilled, or no time is left."""
-    return env.world[World.OVER] != 0
-
-
-@kernel
-def write_after_end(env, out):
-    """Nothing happens in an episode that is over. Mutates: out."""
-    clear_events(out.events, FIRST_ID)
-    out.rewards[:] = 0
-
-
-@kernel
 def end_step(env, out, paid):
     """Things that came to the goal place pay all agents; the episode ends at the goal or a limit. Mutates: env, out."""
     world = env.world
@@ -299,4 +286,4 @@ def measure_batch(tables, state, scratch):
         measure_distances(row_at(state, b), tables.params[Param.GRID_WIDTH], scratch[b])
 
 
-BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, write_after_end=write_after_end)
+BATCH_KERNELS = BatchKernels(step_env, reset_env, observe_env)

@@ -35,6 +35,7 @@ from ..engine.constants import (
     Rel,
     Role,
     Room,
+    Row,
     Thing,
     Verb,
     World,
@@ -379,7 +380,7 @@ class HouseScenes(CompiledGame):
         if running == NOTHING:
             _expect(verb == Verb.WAIT and left <= 0, f"{place} must wait, with nothing left of it, without an action")
             return
-        is_action = tables.catalogue[tables.levels[seat], running, 0] != NOTHING
+        is_action = tables.catalogue[tables.levels[seat], running, Row.VERB] != NOTHING
         _expect(bool(is_action), f"{place}.running is no action of the seat")
         counts = {Verb.PUT: HANDS, Verb.SAY: BLOCKS + 1} | dict.fromkeys(
             (Verb.WALK_TO, Verb.GRAB), len(scene["things"])

@@ -29,6 +29,7 @@ from ..engine.constants import (
     Known,
     Param,
     Reason,
+    Row,
     Thing,
     Verb,
     World,
@@ -39,25 +40,6 @@ from .scene import HouseScenes, Scene
 
 NAMES = ("Alice", "Bob", "Carol", "Dave")
 HAND_NAMES = ("left", "right")
-REASONS = {
-    Reason.OK: "Accepted.",
-    Reason.F_BUSY: "You are still busy; you can only continue.",
-    Reason.F_UNKNOWN: "You do not know where that is.",
-    Reason.F_TOO_FAR: "That is too far away.",
-    Reason.F_HANDS_FULL: "Both of your hands are full.",
-    Reason.F_HANDS_EMPTY: "There is nothing in your hand for that.",
-    Reason.F_THERE: "You are already there.",
-    Reason.F_NOT_CLOSED: "That is not closed.",
-    Reason.F_NOT_OPEN: "That is not open.",
-    Reason.F_NO_ROOM: "There is no room left in it.",
-    Reason.F_NO_CONTAINER: "You hold no container.",
-    Reason.F_ONE_CONTAINER: "You already hold a container.",
-    Reason.F_NO_USE: "That would change nothing.",
-    Reason.F_SPOKE: "You have just spoken.",
-    Reason.F_NO_ACTION: "There is no such action.",
-    Reason.F_GONE: "It is no longer there.",
-    Reason.F_CONFLICT: "Another agent handled it at the same time.",
-}
 ABOUT_PLACES = {
     Verb.WALK: "walk to",
     Verb.OPEN: "open",
@@ -242,7 +224,7 @@ class HouseView(SeatView):
     @cached_property
     def _catalogue(self) -> list[list[int]]:
         tables = self._game.compiled.tables
-        return [entry for entry in tables.catalogue[tables.levels[self._seat]].tolist() if entry[0] != NOTHING]
+        return [entry for entry in tables.catalogue[tables.levels[self._seat]].tolist() if entry[Row.VERB] != NOTHING]
 
     @property
     def walks(self) -> frozenset[int]:
@@ -274,7 +256,7 @@ class HouseView(SeatView):
 
     def consequence(self, event: Any) -> str:
         if event.reason != Reason.OK.name:
-            return self._say(REASONS[Reason[event.reason]])
+            return self._say(Reason[event.reason].sentence)
         place = self.scene["goal"]["name"]
         counts = {f"brought to the {place}": event.delivered, "newly seen": event.saw}
         told = [f"{kind}: {count}" for kind, count in counts.items() if count]
@@ -340,11 +322,10 @@ class HouseText(HouseScenes):
                     return number
         raise ActionError("F_NO_ACTION", near_matches("action", text, [option for option in texts if option]))
 
-    def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
+    def why_refused(self, state: State, i: int, seat: int, action: int) -> int:
         reasons = np.zeros(1, np.int32)
         bind(judge_batch, self.compiled.tables, rows(state, i, i + 1), int(seat), int(action), reasons)()
-        reason = Reason(reasons[0])
-        return reason.name, REASONS[reason]
+        return int(reasons[0])
 
     def clock(self, state: State, i: int, timestep: int) -> str:
         return f"time {state.world[i, World.T]}"

@@ -9,6 +9,8 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
+from collab_overcooked.kernels.events import ReasonCode
+
 NOTHING = -1
 IDLE = -1  # tick of a soup that is not cooking yet
 MAX_INGREDIENTS = 3  # of a soup
@@ -188,25 +190,26 @@ class EventColumn(IntEnum):
 FIRST_ID = 4  # columns of events from here on would hold ids
 
 
-class Reason(IntEnum):
+class Reason(ReasonCode):
     """Reason codes of refused actions: directives that cannot be chosen, interacts without effect."""
 
     OK = 0
-    RUNNING = 1
-    NOT_RUNNING = 2
-    ABSENT = 3
-    INACCESSIBLE = 4
-    HANDS_FULL = 5
-    HANDS_EMPTY = 6
-    WRONG_ITEM = 7
-    EMPTY = 8
-    TAKEN = 9
-    FARTHER = 10
-    REFUSES = 11
-    NOT_READY = 12
-    OPEN = 13
-    NO_EFFECT = 14
-    NO_SUCH_ACTION = 15  # a number that only players of another action level have
+    RUNNING = 1, "{me} is still busy with {current!r}; only `continue` is possible until it ends."
+    NOT_RUNNING = 2, "{me} has no running directive to continue; choose a directive."
+    ABSENT = 3, "There is no {object} in this kitchen."
+    INACCESSIBLE = 4, "{me} cannot get to {object} from here."
+    HANDS_FULL = 5, "{me} holds {held}; that needs an empty hand."
+    HANDS_EMPTY = 6, "{me} holds nothing."
+    WRONG_ITEM = 7, "{me} holds {held}, which does not go there."
+    EMPTY = 8, "There is nothing on or in {object}."
+    TAKEN = 9, "There is already something on {object}."
+    FARTHER = 10, "Put things down on the nearest empty counter; {object} is farther away."
+    REFUSES = 11, "{object} takes nothing right now: it is full, cooking or done."
+    NOT_READY = 12, "The soup in {object} will not be ready when {me} arrives."
+    OPEN = 13, "{object} is already open."
+    NO_EFFECT = 14, "An interact with the cell at ({x}, {y}) would change nothing right now."
+    # a number that only players of another action level have
+    NO_SUCH_ACTION = 15, "This player has no action with that number."
 
 
 # What a cell hands out without end, by Terrain; plain ints, as kernels index with numbers and not with members.

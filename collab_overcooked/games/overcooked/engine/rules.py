@@ -272,7 +272,7 @@ def shaped_reward(bits, kind, shaping):
         return shaping[Shaping.DISH]
     if kind == Terrain.POT and bits & (1 << Event.SOUP_PICKUP):
         return shaping[Shaping.SOUP]
-    return shaping[0] * 0
+    return shaping[0] * 0  # a kernel returns numbers of one type
 
 
 @kernel

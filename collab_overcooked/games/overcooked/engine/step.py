@@ -39,20 +39,6 @@ def add_rewards(out, with_shaping):
 
 
 @kernel
-def is_over(tables, env):
-    """An episode is over at its limit."""
-    return env.clock[Clock.OVER] != 0
-
-
-@kernel
-def write_after_end(env, out):
-    """Nothing happens in an episode that is over, and nothing is paid. Mutates: out."""
-    clear_events(out.events, FIRST_ID)
-    clear_rewards(out)
-    out.rewards[:] = 0
-
-
-@kernel
 def clear_rewards(out):
     """Clear the shaped rewards and values of the last step. Mutates: out."""
     out.sparse[:] = 0
@@ -124,7 +110,7 @@ def clear_cells(cells, terrain, reset_gates):
 
 
 @kernel
-def reset_env(tables, env, out, limit):
+def reset_env(tables, env, limit):
     """An episode has a forced or drawn layout; players face north at their starts, or start at random, hands empty.
 
     Mutates: env.
@@ -155,5 +141,5 @@ def observe_directives(tables, env, out):
             mask_directives(tables, env, i, out.paths, out.masks[i])
 
 
-BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, write_after_end=write_after_end)
-DIRECTIVES = BatchKernels(is_over, step_directives, reset_env, observe_directives, write_after_end=write_after_end)
+BATCH_KERNELS = BatchKernels(step_env, reset_env, observe_env)
+DIRECTIVES = BatchKernels(step_directives, reset_env, observe_directives)

@@ -96,24 +96,6 @@ MOVES = (
 )
 MOVES_SEEN = MOVES.replace("on the map", "in the picture")
 NO_DIRECTIVE = "{text!r} names no directive. Write one from the list, such as {example!r}."
-REASONS = {
-    Reason.OK: "Accepted.",
-    Reason.RUNNING: "{me} is still busy with {current!r}; only `continue` is possible until it ends.",
-    Reason.NOT_RUNNING: "{me} has no running directive to continue; choose a directive.",
-    Reason.ABSENT: "There is no {object} in this kitchen.",
-    Reason.INACCESSIBLE: "{me} cannot get to {object} from here.",
-    Reason.HANDS_FULL: "{me} holds {held}; that needs an empty hand.",
-    Reason.HANDS_EMPTY: "{me} holds nothing.",
-    Reason.WRONG_ITEM: "{me} holds {held}, which does not go there.",
-    Reason.EMPTY: "There is nothing on or in {object}.",
-    Reason.TAKEN: "There is already something on {object}.",
-    Reason.FARTHER: "Put things down on the nearest empty counter; {object} is farther away.",
-    Reason.REFUSES: "{object} takes nothing right now: it is full, cooking or done.",
-    Reason.NOT_READY: "The soup in {object} will not be ready when {me} arrives.",
-    Reason.OPEN: "{object} is already open.",
-    Reason.NO_SUCH_ACTION: "This player has no action with that number.",
-    Reason.NO_EFFECT: "An interact with the cell at ({x}, {y}) would change nothing right now.",
-}
 
 
 def object_name(thing: Array) -> str:
@@ -367,14 +349,14 @@ class OvercookedText(OvercookedScenes):
                     return self.compiled.tables.catalogue.tolist().index(row)
         raise ActionError("F_WRONG_OBJECT", f"{text!r}: that is not possible with {name}, one of the {TITLES[kind]}.")
 
-    def explain(self, state: Any, i: int, seat: int, action: int, reason: int) -> str:
+    def _explain(self, state: Any, i: int, seat: int, action: int, reason: int) -> str:
         """Return the message of a refused action."""
         tables, player = self.compiled.tables, state.players[i, seat]
         has_object = self.levels[seat] == MEDIUM and action < len(tables.catalogue)
         slot = tables.catalogue[action, Row.SLOT] if has_object else NOTHING
         running = int(state.macro_state[i, seat, Macro.ACTION])
         x, y = cell_ahead(*player[: Player.FACING + 1].tolist())
-        return REASONS[Reason(reason)].format(
+        return Reason(reason).sentence.format(
             me=NAMES[seat],
             current=self.directive_texts[running] if running != NOTHING else "",
             object=object_name(tables.objects[0, slot]) if slot != NOTHING else "",
@@ -445,7 +427,7 @@ class OvercookedText(OvercookedScenes):
         strict = tables.params.copy()
         strict[Param.RULES] = Rules.STRICT
         reason = self.judge(state, i, seat, action, strict)
-        return "" if reason == Reason.OK else self.explain(state, i, seat, action, reason)
+        return "" if reason == Reason.OK else self._explain(state, i, seat, action, reason)
 
     def describe(self, state: Any, i: int, seat: int) -> str:
         return self.description(state, i, seat, range(self.n_agents))

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from collab_overcooked.kernels.events import ReasonCode
+
 NOTHING = -1
 STAY = 0
 FREE = 0  # passage without a door; ``1 + door`` is a passage with a door, NOTHING is no passage
@@ -95,14 +97,14 @@ class Event(IntEnum):
     FIXED = 3
 
 
-class Reason(IntEnum):
+class Reason(ReasonCode):
     """Reason codes of refused actions."""
 
     OK = 0
-    NO_PASSAGE = 1
-    DOOR_CLOSED = 2
-    NOTHING_TO_USE = 3
-    OUT_OF_GAME = 4
+    NO_PASSAGE = 1, "There is no passage to that room from {room}."
+    DOOR_CLOSED = 2, "The door to that room is closed."
+    NOTHING_TO_USE = 3, "There is nothing to use in {room}."
+    OUT_OF_GAME = 4, "You were caught and are out of the game; you can only wait."
 
 
 class Param(IntEnum):

@@ -71,7 +71,7 @@ def play_turn(tables, env, actions, pick, events):
 
 
 @kernel
-def is_over(tables, env):
+def is_over(env):
     """An episode is over once it is won, lost, or out of time."""
     return env.clock[Clock.OUTCOME] != Outcome.RUNNING
 
@@ -178,4 +178,4 @@ def settle_batch(tables, state, decides):
         forget(env)
 
 
-BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, write_after_end=write_after_end)
+BATCH_KERNELS = BatchKernels(step_env, reset_env, observe_env, is_over=is_over, write_after_end=write_after_end)

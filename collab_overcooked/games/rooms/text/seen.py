@@ -15,7 +15,7 @@ from ..engine.constants import NOTHING, Clock, Generator, Goal, Param, Player, R
 from ..engine.state import State
 from ..engine.step import settle_batch
 from .scene import RoomScene
-from .text import ENDS, MENU, REASONS
+from .text import ENDS, MENU
 
 
 class RoomView(SeatView):
@@ -30,7 +30,7 @@ class RoomView(SeatView):
 
     def consequence(self, event: Any) -> str:
         if event.reason != Reason.OK.name:
-            return self._say(REASONS[Reason[event.reason]].format(room=event.room))
+            return self._say(Reason[event.reason].sentence.format(room=event.room))
         ends = {"completed": event.completed, "caught": event.caught, "escaped": event.escaped}
         texts = ENDS[self._game.goal]
         return " ".join(self._say(texts[end]) for end, reached in ends.items() if reached and end in texts)

@@ -23,13 +23,6 @@ STAYS = {Goal.CAPTURE: "stay", Goal.ESCAPE: "wait"}
 MENU = "You can:"
 LABELLED = re.compile(r"([A-Za-z]{1,2}|\d{1,3})[.):]?(\s+(?P<rest>\S.*))?")
 
-REASONS = {
-    Reason.OK: "Accepted.",
-    Reason.NO_PASSAGE: "There is no passage to that room from {room}.",
-    Reason.DOOR_CLOSED: "The door to that room is closed.",
-    Reason.NOTHING_TO_USE: "There is nothing to use in {room}.",
-    Reason.OUT_OF_GAME: "You were caught and are out of the game; you can only wait.",
-}
 
 ENDS = {  # by what is true of an event
     Goal.CAPTURE: {"caught": "The thief is caught."},
@@ -183,9 +176,8 @@ class RoomText(CompiledGame):
         here = state.generators[i, state.generators[i, :, Generator.ROOM] == room, Generator.PROGRESS]
         return bool(len(here) and (here >= self.compiled.config.fixes).all())
 
-    def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
-        reason = Reason(self.why_refused(state, i, seat, action))
-        return reason.name, REASONS[reason].format(room=self.level.title(state.players[i, seat, Player.ROOM]))
+    def _explain(self, state: State, i: int, seat: int, action: int, reason: int) -> str:
+        return Reason(reason).sentence.format(room=self.level.title(state.players[i, seat, Player.ROOM]))
 
     def clock(self, state: State, i: int, timestep: int) -> str:
         return f"turn {timestep + 1}"

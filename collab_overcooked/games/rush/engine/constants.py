@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from collab_overcooked.kernels.events import ReasonCode
+
 NOTHING = -1
 MAX_AGENTS, MAX_WORKERS, MAX_TURNS = 64, 100, 10_000  # slots then stay below io.config.MAX_OPTION
 NO_ACTION = 0
@@ -92,17 +94,17 @@ class EventColumn(IntEnum):
 FIRST_ID = 9  # columns of events from here on hold ids
 
 
-class Reason(IntEnum):
+class Reason(ReasonCode):
     """Reason codes of refused actions."""
 
     OK = 0
-    NO_SUCH_AREA = 1
-    NO_SUCH_ORDER = 2
-    ORDER_FINISHED = 3
-    ORDER_RUINED = 4
-    ALREADY_COLLECTED = 5
-    NO_SPACE = 6
-    OUT_OF_STOCK = 7
+    NO_SUCH_AREA = 1, "There is no such area in this episode."
+    NO_SUCH_ORDER = 2, "There is no such order in this episode."
+    ORDER_FINISHED = 3, "{order} is already finished."
+    ORDER_RUINED = 4, "{order} is ruined; nothing more can be done for it."
+    ALREADY_COLLECTED = 5, "The {goods} of {order} have been collected already."
+    NO_SPACE = 6, "{area} has no action space left in this turn; all its spaces are free again in the next turn."
+    OUT_OF_STOCK = 7, "{area} does not have everything that {order} needs: {needs}."
 
 
 class Param(IntEnum):

@@ -39,13 +39,13 @@ def why_invalid(order, shelf, space, dish, need, area, n_ingredients):
     """An action needs an open order, goods that are in stock and not yet collected, and a free action space."""
     kind = area[Area.KIND]
     if kind == Kind.NONE:
-        return Reason.NO_SUCH_AREA + 0
+        return Reason.NO_SUCH_AREA
     if dish[Dish.EXISTS] == 0:
-        return Reason.NO_SUCH_ORDER + 0
+        return Reason.NO_SUCH_ORDER
     if order[Order.FINISHED] == 1:
-        return Reason.ORDER_FINISHED + 0
+        return Reason.ORDER_FINISHED
     if order[Order.RUINED] == 1:
-        return Reason.ORDER_RUINED + 0
+        return Reason.ORDER_RUINED
     return why_impossible(order, shelf, space, need, kind, n_ingredients)
 
 
@@ -53,14 +53,14 @@ def why_invalid(order, shelf, space, dish, need, area, n_ingredients):
 def why_impossible(order, shelf, space, need, kind, n_ingredients):
     """An area needs a free action space and the goods, whatever has become of the order."""
     if is_collected(order, kind):
-        return Reason.ALREADY_COLLECTED + 0
+        return Reason.ALREADY_COLLECTED
     if space <= 0:
-        return Reason.NO_SPACE + 0
+        return Reason.NO_SPACE
     if kind == Kind.PANTRY and not is_in_stock(shelf, need, 0, n_ingredients):
-        return Reason.OUT_OF_STOCK + 0
+        return Reason.OUT_OF_STOCK
     if kind == Kind.SPICEBAG and not is_in_stock(shelf, need, n_ingredients, need.shape[0]):
-        return Reason.OUT_OF_STOCK + 0
-    return Reason.OK + 0
+        return Reason.OUT_OF_STOCK
+    return Reason.OK
 
 
 @kernel

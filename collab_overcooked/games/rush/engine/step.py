@@ -31,12 +31,6 @@ def team_reward(events, reward):
 
 
 @kernel
-def is_over(tables, env):
-    """An episode is over once every order is finished or ruined, or no turn is left."""
-    return env.clock[Clock.OVER] != 0
-
-
-@kernel
 def write_after_end(env, out):
     """Nothing happens in an episode that is over. Mutates: out."""
     for seat in range(out.events.shape[0]):
@@ -97,4 +91,4 @@ def reset_env(tables, env, out, limit):
     write_after_end(env, out)
 
 
-BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, write_after_end=write_after_end)
+BATCH_KERNELS = BatchKernels(step_env, reset_env, observe_env, write_after_end=write_after_end)

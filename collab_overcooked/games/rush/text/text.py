@@ -43,16 +43,6 @@ NUMBERED = re.compile(r"\d{1,4}[.):]?\s*(?={)")  # number and dictionary, as cop
 LIST = "Valid actions; answer with a number or with the full action:"
 THINGS = ("kitchen", "recipe", "order", "ingredient", "spice", "meal", "cook", "pantry", "spicebag", "stove")
 
-REASONS = {
-    Reason.OK: "Accepted.",
-    Reason.NO_SUCH_AREA: "There is no such area in this episode.",
-    Reason.NO_SUCH_ORDER: "There is no such order in this episode.",
-    Reason.ORDER_FINISHED: "{order} is already finished.",
-    Reason.ORDER_RUINED: "{order} is ruined; nothing more can be done for it.",
-    Reason.ALREADY_COLLECTED: "The {goods} of {order} have been collected already.",
-    Reason.NO_SPACE: "{area} has no action space left in this turn; all its spaces are free again in the next turn.",
-    Reason.OUT_OF_STOCK: "{area} does not have everything that {order} needs: {needs}.",
-}
 
 FINISHED = "{order} is finished."
 COOKED_TOO_EARLY = "The order is ruined: its ingredients had not been collected."
@@ -379,7 +369,7 @@ class RushText(CompiledGame):
 
     def refusal(self, episode: EpisodeSpec, action: int, reason: int) -> str:
         """Return why an action of an episode is refused, as a sentence."""
-        message = REASONS[Reason(reason)]
+        message = Reason(reason).sentence
         if reason in (Reason.NO_SUCH_AREA, Reason.NO_SUCH_ORDER):
             return message
         at, o = self.compiled.parts(action)

@@ -10,13 +10,15 @@ import numpy as np
 
 from collab_overcooked.io.checks import quote_value
 from collab_overcooked.kernels.arrays import counts_to
+from collab_overcooked.kernels.blocks import Block, highest_of, starts_of
+from collab_overcooked.kernels.grid import Direction
 from collab_overcooked.kernels.macro_actions import Level
 
 from ...engine.compile import number_regions
 from ...engine.constants import NOTHING, View
 from ...engine.observation_layout import AXES, fill_view
 from .config import OvercookedV2Config
-from .constants import COOK_TIME, COUNT, FIRST, SYMBOLS, WRONG_PAYS, Param, Terrain
+from .constants import COOK_TIME, COUNT, FIRST, SYMBOLS, WRONG_PAYS, Param, Plane, Terrain
 from .spec import DIGITS, Layout, Recipe
 from .state import Tables
 
@@ -53,7 +55,8 @@ def compile_layout(layout: Layout, config: OvercookedV2Config, spare_planes: int
         spare_planes: Planes behind those of pictures for which room is left, see ``CompiledGame.with_spare_planes``.
     """
     terrain = np.array([[_kind(symbol) for symbol in row] for row in layout.grid], np.int32)
-    shown = _highest(layout.kinds, config)
+    planes = planes_of(layout.kinds)
+    shown = _shown(planes, layout.kinds, config)
     highest, views = np.append(shown, np.ones(spare_planes, np.uint8)), np.full(len(View), NOTHING, np.int32)
     params = config.pack(
         Param,
@@ -78,7 +81,8 @@ def compile_layout(layout: Layout, config: OvercookedV2Config, spare_planes: int
         object_cells=np.ascontiguousarray(np.argwhere(terrain != Terrain.FLOOR)[:, ::-1], np.int32),
         permuted=_permuted(config.permuted_ingredients, layout.kinds),
         views=views,
-        template=_template(terrain, layout.kinds, len(highest), config.view_radius or 0),
+        template=_template(terrain, starts_of(planes)[Plane.TERRAIN], len(highest), config.view_radius or 0),
+        planes=starts_of(planes)[:-1],
         levels=np.full(len(layout.starts), Level.PRIMITIVE, np.int32),
     )
     return Compiled(layout, config, tables, counts_to(np.broadcast_to(highest, shape)))
@@ -88,14 +92,30 @@ def _kind(symbol: str) -> int:
     return Terrain.PILE + int(symbol) if symbol in DIGITS else SYMBOLS[symbol]
 
 
-def _highest(kinds: int, config: OvercookedV2Config) -> np.ndarray:
-    counts = [1, 1, *[3] * kinds]
-    player = [1] * 5 + counts
-    channels = [*player, *player, *[1] * (len(STATIC) + kinds), *counts, *counts, COOK_TIME]
-    channels += [1] * config.delivery_light
-    if config.channels == "paper2025" and config.view_radius is not None:  # as many as that code declared
-        channels = channels[: 18 + 4 * (kinds + 2) + config.delivery_light]
-    return np.array(channels, np.uint8)
+def planes_of(kinds: int) -> list[Block]:
+    """Return the blocks of channels by ``Plane``, for a number of kinds of ingredients."""
+    content, counts = (1, 1, *[COUNT] * kinds), "plate, cooked, a count for each ingredient"
+    return [
+        Block("own position", (1,), "1 in the player's cell"),
+        Block("own facing", (1,) * len(Direction), ", ".join(way.name.lower() for way in Direction)),
+        Block("own hand", content, counts),
+        Block("position of the others", (1,), "as the player's own, of all others together"),
+        Block("facing of the others", (1,) * len(Direction), ""),
+        Block("hands of the others", content, ""),
+        Block("cells", (1,) * len(STATIC), ", ".join(kind.name.lower() for kind in STATIC)),
+        Block("piles", (1,) * kinds, "one for each ingredient"),
+        Block("contents of cells", content, counts),
+        Block("recipe", content, "in cells that show it"),
+        Block("timer", (COOK_TIME,), "steps that a pot cooks on"),
+        Block("light", (1,), "with `delivery_light`: 1 at serving cells after a delivery of the recipe"),
+    ]
+
+
+def _shown(planes: list[Block], kinds: int, config: OvercookedV2Config) -> np.ndarray:
+    highest = highest_of(planes if config.delivery_light else planes[: Plane.LIGHT])
+    if config.channels == "paper2025" and config.view_radius is not None:
+        return highest[: len(highest) - (kinds - 1)]  # that code declares fewer than it writes
+    return highest
 
 
 def _permuted(kinds: Any, n_kinds: int) -> np.ndarray:
@@ -106,14 +126,8 @@ def _permuted(kinds: Any, n_kinds: int) -> np.ndarray:
     return np.array(chosen, np.int32)
 
 
-def _template(terrain: np.ndarray, kinds: int, channels: int, margin: int) -> np.ndarray:
+def _template(terrain: np.ndarray, first: int, channels: int, margin: int) -> np.ndarray:
     template = np.zeros((*terrain.shape, channels), np.uint8)
-    first = static_channel(kinds)
     for channel, kind in enumerate(STATIC, first):
         template[..., channel] = terrain == kind
     return np.pad(template, ((margin, margin), (margin, margin), (0, 0))).reshape(-1)
-
-
-def static_channel(kinds: int) -> int:
-    """Return the first channel of cell kinds, after the channels of players."""
-    return 2 * (5 + 2 + kinds)

@@ -88,6 +88,23 @@ class Param(IntEnum):
     CHANNELS = 9  # of a picture, without room for more
 
 
+class Plane(IntEnum):
+    """Blocks of the channels of an observation, in order; see ``compile.planes_of``."""
+
+    POSITION = 0
+    FACING = 1
+    HAND = 2
+    OTHERS_POSITION = 3
+    OTHERS_FACING = 4
+    OTHERS_HAND = 5
+    TERRAIN = 6
+    PILE = 7
+    CONTENT = 8
+    RECIPE = 9
+    TIMER = 10
+    LIGHT = 11
+
+
 class Event(IntEnum):
     """Codes of ``Out.events``: effect of a player's action in a step."""
 

@@ -1,9 +1,4 @@
-"""Observations of OvercookedV2: action masks, and the map around a player with one channel for each kind of thing.
-
-Channels: of the player its position, facing and hand; the same of all others; kinds of cells; piles; contents of cells;
-the recipe where it is shown; timers of pots; the light of a delivery. Contents are plate, cooked and a count for each
-ingredient.
-"""
+"""Observations of OvercookedV2: action masks, and the map around a player in the channels of ``compile.planes_of``."""
 
 from __future__ import annotations
 
@@ -13,10 +8,10 @@ from collab_overcooked.kernels.jit import kernel
 
 from ...engine.constants import NOTHING, Action, View
 from ...engine.observe import copy_window, is_inside
-from .constants import COOKED, COUNT, PLATE, Cell, Clock, Event, Param, Player, Terrain
+from .constants import COOKED, COUNT, PLATE, Cell, Clock, Event, Param, Plane, Player, Terrain
 from .rules import judge_interact, shows_recipe
 
-STATIC = 6  # channels of kinds of cells
+OTHERS = Plane.OTHERS_POSITION - Plane.POSITION  # from a block of the player's own channels to that of all others
 
 
 @kernel
@@ -63,14 +58,15 @@ def draw_content(content, at, last, channels, out):
 @kernel
 def draw_players(tables, env, i, left, top, out):
     """The player that sees has the first channels, all others share the next ones. Mutates: out."""
-    players, channels, view, kinds = env.players, env.channels[i], tables.views, tables.params[Param.KINDS]
+    players, channels, view, planes = env.players, env.channels[i], tables.views, tables.planes
     for j in range(players.shape[0]):
         x, y = players[j, Player.X] - left, players[j, Player.Y] - top
         if is_inside(x, y, view):
-            at = x * view[View.STEP_X] + y * view[View.STEP_Y] + (0 if j == i else 7 + kinds)
-            out[at] += 1
-            out[at + 1 + players[j, Player.FACING]] += 1
-            draw_content(players[j, Player.HAND], at + 5, at + tables.params[Param.CHANNELS], channels, out)
+            at, of = x * view[View.STEP_X] + y * view[View.STEP_Y], 0 if j == i else OTHERS
+            out[at + planes[Plane.POSITION + of]] += 1
+            out[at + planes[Plane.FACING + of] + players[j, Player.FACING]] += 1
+            hand, last = at + planes[Plane.HAND + of], at + tables.params[Param.CHANNELS]
+            draw_content(players[j, Player.HAND], hand, last, channels, out)
 
 
 @kernel
@@ -81,10 +77,8 @@ def draw_cells(tables, env, i, left, top, out):
     """
     cells, clock, channels = env.cells, env.clock, env.channels[i]
     terrain, object_cells, params, view = tables.terrain, tables.object_cells, tables.params, tables.views
-    kinds, n_channels = params[Param.KINDS], params[Param.CHANNELS]
-    piles = 2 * (7 + kinds) + STATIC
-    content, recipe = piles + kinds, piles + kinds + 2 + kinds
-    timer, light = recipe + 2 + kinds, recipe + 3 + kinds
+    planes, n_channels = tables.planes, params[Param.CHANNELS]
+    timer, light = planes[Plane.TIMER], planes[Plane.LIGHT]
     for h in range(object_cells.shape[0]):
         x, y = object_cells[h, 0], object_cells[h, 1]
         if not is_inside(x - left, y - top, view):
@@ -92,13 +86,13 @@ def draw_cells(tables, env, i, left, top, out):
         kind, cell = terrain[y, x], cells[y, x]
         at = (x - left) * view[View.STEP_X] + (y - top) * view[View.STEP_Y]
         if kind >= Terrain.PILE:
-            out[at + piles + channels[kind - Terrain.PILE]] = 1
+            out[at + planes[Plane.PILE] + channels[kind - Terrain.PILE]] = 1
         elif kind == Terrain.SERVING:
             if params[Param.LIGHT] == 1 and light < n_channels:
                 out[at + light] = clock[Clock.DELIVERED]
         elif shows_recipe(cell, kind):
-            draw_content(clock[Clock.RECIPE], at + recipe, at + n_channels, channels, out)
+            draw_content(clock[Clock.RECIPE], at + planes[Plane.RECIPE], at + n_channels, channels, out)
         else:
-            draw_content(cell[Cell.CONTENT], at + content, at + n_channels, channels, out)
+            draw_content(cell[Cell.CONTENT], at + planes[Plane.CONTENT], at + n_channels, channels, out)
             if kind == Terrain.POT and timer < n_channels:
                 out[at + timer] = cell[Cell.TIMER]

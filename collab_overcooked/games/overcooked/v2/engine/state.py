@@ -26,6 +26,7 @@ class Tables(NamedTuple):
     permuted: Array  # (P,) ingredients whose channels are exchanged
     views: Array  # (12,) see Overcooked's View
     template: Array  # (L,) uint8, the kinds of cells as channels, with a margin as wide as the view
+    planes: Array  # (12,) first channel of each Plane
     levels: Array  # (N,) action level of each player: primitive
 
 

@@ -8,7 +8,7 @@ from collab_overcooked.kernels.jit import kernel, row_at
 
 from ...engine.constants import FIRST_ID
 from ...engine.rules import choose_primitives, move_players, start_anywhere
-from ...engine.step import clear_rewards, end_step, is_over, write_after_end
+from ...engine.step import clear_rewards, end_step
 from .constants import Clock, Param, Player, Terrain
 from .observe import observe_env
 from .rules import draw_recipe, draw_thing, fill_pot, interact_in_turn, learn_recipe, permute_channels, tick_cell
@@ -57,7 +57,7 @@ def scatter_things(tables, env):
 
 
 @kernel
-def reset_env(tables, env, out, limit):
+def reset_env(tables, env, limit):
     """An episode has a drawn recipe; players face north at their starts, or start at random, hands empty.
 
     Mutates: env.
@@ -83,4 +83,4 @@ def learn_batch(tables, state):
         learn_recipe(tables, row_at(state, b))
 
 
-BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, write_after_end=write_after_end)
+BATCH_KERNELS = BatchKernels(step_env, reset_env, observe_env)

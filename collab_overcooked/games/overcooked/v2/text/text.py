@@ -44,7 +44,7 @@ _INTERACT = (
     "{} works on the cell that you face: it takes from a pile or a counter, puts what you hold on an empty counter or "
     "into a pot, loads ready soup on the plate in your hand, delivers soup, and presses buttons."
 )
-REASONS = {Reason.OK: "Accepted.", Reason.NO_EFFECT: "An interact with the cell ahead would change nothing right now."}
+NO_EFFECT = "An interact with the cell ahead would change nothing right now."
 LABELS = {
     Event.INGREDIENT_PICKUP: "take ingredient",
     Event.PLATE_PICKUP: "take plate",
@@ -114,9 +114,8 @@ class OvercookedV2Text(OvercookedV2Scenes):
     def display_names(self) -> tuple[str, ...]:
         return NAMES[: self.n_agents]
 
-    def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
-        reason = Reason(self.why_refused(state, i, seat, action))
-        return reason.name, REASONS[reason]
+    def _explain(self, state: State, i: int, seat: int, action: int, reason: int) -> str:
+        return NO_EFFECT if reason == Reason.NO_EFFECT else super()._explain(state, i, seat, action, reason)
 
     def describe(self, state: State, i: int, seat: int) -> str:
         scene = self.seat_scene(self.scene(state, i), seat)

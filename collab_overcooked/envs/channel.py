@@ -637,6 +637,12 @@ def _quietly(method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return method(*map(quiet_arrays, args), **{name: quiet_arrays(value) for name, value in kwargs.items()})
 
 
+def act_text(text: str) -> str:
+    """Return the text of an action or a plan without its symbol."""
+    spoken = SPOKEN.fullmatch(text)
+    return spoken[2] if spoken else text
+
+
 def add_channel(game: Any, config: ChannelConfig) -> Any:
     """Return a game with a channel; the game itself with 0 symbols.
 

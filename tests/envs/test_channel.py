@@ -81,6 +81,19 @@ def test_observations_add_a_plane_for_each_agent_and_symbol_own_ones_first(env_i
     assert env.observation_space("agent_0").contains(observations["agent_0"])
 
 
+@pytest.mark.parametrize("env_id", registered())
+def test_what_a_game_shows_is_what_it_shows_without_a_channel(env_id):
+    env, quiet = talking(env_id), registry.load_game(env_id)
+    shape, (_, plain) = quiet.single_observation_space.shape, quiet.alloc(1)
+    for _ in range(3):
+        say(env, *range(1, quiet.n_agents + 1))
+        plain.fresh[:] = True
+        quiet.observe(quiet_arrays(env.arrays[0]), plain)
+        for seat, agent in enumerate(env.agents):
+            shown = env.game.quiet_part(env.arrays[1].observations[0, seat].reshape(env.observation_space(agent).shape))
+            np.testing.assert_array_equal(shown, plain.observations[0, seat].reshape(shape))
+
+
 def test_a_refused_act_says_nothing_and_an_end_keeps_what_was_said():
     batch, rng, refused = make_vec("KitchenRush-v0", 8, channel=K, max_cycles=20), np.random.default_rng(0), 0
     batch.reset(seed=0)

@@ -75,10 +75,13 @@ def forget(env):
 
 
 @kernel
-def encode_players(env, seat, everything, distances, killer, at, out):
-    """Players are encoded by seat, starting with the observer; out of sight, at their last known room. Mutates: out."""
+def encode_players(env, seat, everything, from_killer, at, last, out):
+    """Players are encoded by seat, starting with the observer; out of sight, at their last known room.
+
+    ``last`` is the index of the last number, which distances to the players precede. Mutates: out.
+    """
     players, sightings, turn = env.players, env.sightings[seat], env.clock[Clock.T]
-    n_players, slot, last = players.shape[0], distances.shape[0] + 1, out.shape[0] - 1
+    n_players, slot = players.shape[0], from_killer.shape[0] + 1
     other = seat
     out[index(players[index(seat), Player.ROOM])] = 1
     for k in range(n_players):
@@ -90,7 +93,7 @@ def encode_players(env, seat, everything, distances, killer, at, out):
             out[index(k * slot + slot - 2)] = clip_u8(ago)
         out[index(at + k)] = players[index(other), Player.ACTIVE]
         out[index(at + n_players + k)] = players[index(other), Player.FIXING] if ago == 0 else 0
-        out[index(last - n_players + k)] = distances[index(killer), index(room)]
+        out[index(last - n_players + k)] = from_killer[index(room)]
         other = other + 1 if other + 1 < n_players else 0
 
 
@@ -131,7 +134,9 @@ def encode_seat(tables, env, seat, out):
     distances = tables.distances[index(doors)]
     out[:] = 0
     flags = (n_players + 1) * (n_rooms + 1) - 1
-    encode_players(env, seat, everything, distances, killer, flags, out)
+    things = tables.params[Param.N_DOORS] + env.generators.shape[0] * (1 + n_rooms) + 1
+    last = flags + 4 * n_players + 1 + things + n_rooms  # behind it are the symbols of a channel
+    encode_players(env, seat, everything, distances[index(killer)], flags, last, out)
     out[index(flags - n_rooms - 1 + killer)] = 1
     out[index(flags - 1)] = clip_u8(ago)
     if ago == 0:
@@ -142,7 +147,7 @@ def encode_seat(tables, env, seat, out):
     from_here = distances[index(players[index(seat), Player.ROOM])]
     for room in range(n_rooms):
         out[index(at + room)] = from_here[room]
-    out[index(out.shape[0] - 1)] = clip_u8(clock[Clock.LIMIT] - turn)
+    out[index(last)] = clip_u8(clock[Clock.LIMIT] - turn)
 
 
 @kernel

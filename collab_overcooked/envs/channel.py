@@ -307,7 +307,7 @@ class TalkingGame(CompiledGame[Any, Any]):
         self._numbers = np.array([game.n_actions, self.symbols, round(noise * 2**32)], np.int64)
         agents, hears = range(game.n_agents), HEARERS[config.channel_to]
         self.hears = np.array([[hears(j, i, game.n_agents) for j in agents] for i in agents], np.int8)
-        self._drawn = game.with_spare_planes(self.n_agents * self.symbols)
+        self._drawn: Any = game.with_spare_planes(self.n_agents * self.symbols)
         self._make_spaces(game.single_observation_space)
 
     def _make_spaces(self, box: gymnasium.spaces.Box[Any]) -> None:
@@ -391,7 +391,9 @@ class TalkingGame(CompiledGame[Any, Any]):
         """Return what the quiet game shows of observations (..., shape), a view of them."""
         shape = self._quiet.single_observation_space.shape
         axis = self._quiet.planes_axis % len(shape)
-        return observations[(..., slice(shape[axis]), *[slice(None)] * (len(shape) - 1 - axis))]
+        part: Any = (..., slice(shape[axis]), *[slice(None)] * (len(shape) - 1 - axis))
+        shown: np.ndarray = observations[part]
+        return shown
 
     def bind_rows(self, state: Any, actions: np.ndarray, out: Any) -> Callable[[int], None]:
         calls = self.step_calls(state, actions, out)

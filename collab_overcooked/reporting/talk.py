@@ -61,7 +61,7 @@ def symbols_of(record: EpisodeRecord) -> list[list[int]]:
 
 def _symbol(text: str, event: Event | None) -> int:
     spoken = SPOKEN.fullmatch(text)
-    return int(spoken[1]) if spoken and getattr(event, "reason", "OK") == "OK" else 0
+    return int(spoken[1]) if spoken and not (event and event.is_refused) else 0
 
 
 def _symbol_cells(records: Sequence[EpisodeRecord], count: float) -> list[Cell]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from collab_overcooked.cli.app import OUT
-from collab_overcooked.io.checks import near_matches
+from collab_overcooked.cli.results import check_format, write_cards
 
 
 def communication(
@@ -22,15 +20,8 @@ def communication(
     from collab_overcooked.core.record import unpack
     from collab_overcooked.evaluation.communication import measure_communication
     from collab_overcooked.evaluation.communication_card import communication_card
-    from collab_overcooked.reporting import scorecard
     from collab_overcooked.runner.records import read_packed
 
-    writers = {"markdown": scorecard.markdown, "csv": scorecard.csv_text, "json": scorecard.json_text}
-    if form not in ("table", *writers):
-        raise ValueError(near_matches("format", form, ("table", *writers)))
-    cards = [communication_card(measured) for measured in measure_communication([*map(unpack, read_packed(run))])]
-    if form != "table":
-        sys.stdout.write(writers[form](cards))
-        return
-    for card in cards:
-        card.show(OUT)
+    check_format(form)
+    measured = measure_communication([*map(unpack, read_packed(run))])
+    write_cards([communication_card(one) for one in measured], form)

@@ -53,6 +53,11 @@ class Event(Struct, kw_only=True, omit_defaults=True, gc=False):
         return f"{self.event.lower().replace('_', ' ')}{item}{place}"
 
     @property
+    def is_refused(self) -> bool:
+        """Whether the game refused the action during the step."""
+        return False
+
+    @property
     def signature(self) -> str:
         """``"EVENT LABEL FLAGS"`` with the names of true fields, for the patterns of tutorials and of endings."""
         flags = [name for name in self.__struct_fields__ if getattr(self, name) is True]

@@ -656,3 +656,9 @@ def talking_game(game: Any) -> TalkingGame | None:
     """Return the game with its channel and without its lexicon; None without a channel."""
     inner = game.plain if isinstance(game, TranslatedGame) else game
     return inner if isinstance(inner, TalkingGame) else None
+
+
+def act_text(text: str) -> str:
+    """Return the text of an action or a plan without its symbol."""
+    spoken = SPOKEN.fullmatch(text)
+    return spoken[2] if spoken else text

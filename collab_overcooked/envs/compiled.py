@@ -276,8 +276,6 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
     def learn_fact(self, state: StateT, seat: int, fact: int, then: Mapping[str, Any]) -> None:
         """Let a seat know a fact that it was told, in every environment of a batch, unless it knows better itself.
 
-        Without effect in games whose policies do not listen.
-
         Args:
             state: Copy of a state. Mutated.
             seat: Index of the agent.

@@ -6,17 +6,17 @@ another episode, the next one of the run.
 
 from __future__ import annotations
 
-import copy
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from collab_overcooked import registry
 from collab_overcooked.core.record import EpisodeRecord
-from collab_overcooked.envs.channel import TalkingGame, TalkingView, talking_game
+from collab_overcooked.envs.channel import TalkingGame, TalkingView, act_text, talking_game
 from collab_overcooked.envs.lexicon import translate_game
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.metrics.communication import Signalling, jensen_shannon, signalling
@@ -31,27 +31,29 @@ from collab_overcooked.policies.specs import PolicySpec, make_known_policy
 from collab_overcooked.policies.trained import NetworkPolicy
 from collab_overcooked.runner.decisions import Answer, Ask
 from collab_overcooked.runner.env_variants import by_variant, variant_of
-from collab_overcooked.runner.episode import Answers, Event, Started, Stepped, episode
+from collab_overcooked.runner.episode import Answers, Event, Started, Stepped, answer_for, drive, episode
 from collab_overcooked.runner.teams import MakePolicy, Team, make_team, team_text
 
 Array = np.ndarray
 Messages = list[list[int]]
 """Symbols said in an episode by step and seat."""
-MUTED, SCRAMBLED = "muted", "scrambled"
+Script = Callable[[int], Sequence[int]]
+"""Returns the symbols (N,) of a step by the number of steps before it."""
+WITH, MUTED, SCRAMBLED = "with", "muted", "scrambled"
 
 
 @dataclass(frozen=True)
 class Listening:
-    """How a listener answers in the same states had it heard something else.
+    """How a listener answers in the same states had it heard something else since the start of the episode.
 
     Attributes:
-        exchanged: Share of decisions that another episode's message changes, of those where the two messages differ.
-            For networks, the total variation of the probabilities of acts; for others, the same random numbers are
-            drawn again.
+        exchanged: Share of decisions that another episode's messages change, of those before which it heard a message
+            that differs. For networks, the total variation of the probabilities of acts; others begin with the same
+            seeds.
         muted: The same with silence.
-        divergence: Mean Jensen-Shannon divergence in bits of the probabilities with the exchanged message; None for
+        divergence: Mean Jensen-Shannon divergence in bits of the probabilities with the exchanged messages; None for
             policies without probabilities.
-        decisions: Number of decisions with exchanged messages that differ.
+        decisions: Number of decisions before which an exchanged message differs.
     """
 
     exchanged: float | None
@@ -91,15 +93,15 @@ class EditedChannel(TalkingGame):
     def __init__(self, game: TalkingGame) -> None:
         super().__init__(game.quiet, game.channel_config)
         self._live: Array | None = None
-        self._script: Callable[[int], Sequence[int]] | None = None
+        self._script: Script | None = None
         self._step = 0
 
-    def follow(self, live: Array, script: Callable[[int], Sequence[int]] | None) -> None:
+    def follow(self, live: Array, script: Script | None) -> None:
         """Replace what is said in an environment from its next episode on.
 
         Args:
             live: The environment's array ``said`` (1, N).
-            script: Returns the symbols (N,) of a step, by the number of steps before it; None to change nothing.
+            script: Messages of the episode; None to change nothing.
         """
         self._live, self._script, self._step = live, script, 0
 
@@ -117,7 +119,7 @@ class _Played:
     """What an episode was like."""
 
     said: Messages = field(default_factory=list)
-    chosen: Messages = field(default_factory=list)
+    spoken: Messages = field(default_factory=list)  # as said: without noise and delay
     own: list[list[dict[str, str]]] = field(default_factory=list)  # of each seat before each step: private state by key
     total: float = 0.0
 
@@ -142,7 +144,7 @@ class _Group:
 
     def __init__(self, records: Sequence[EpisodeRecord], make: MakePolicy) -> None:
         first = records[0]
-        self.records, specs = records, first.specs
+        self.records, self.make, specs = records, make, first.specs
         game = registry.load_game(first.env_id, **first.env_kwargs)
         inner = talking_game(game)
         if inner is None:
@@ -167,61 +169,64 @@ class _Group:
         private: dict[int, set[str]] = {seat: set() for seat in self.speakers}
         for record, log in zip(self.records, played, strict=True):
             self._play(record, None, lambda event, log=log: self._observe(event, log, private))  # type: ignore[misc]
-        asked: dict[int, list[tuple[float, float | None]]] = {seat: [] for seat in self.speakers}
-        muted: dict[int, list[float]] = {seat: [] for seat in self.speakers}
-        totals: dict[str, list[float]] = {"with": [log.total for log in played], MUTED: [], SCRAMBLED: []}
+        totals: dict[str, list[float]] = {WITH: [log.total for log in played], MUTED: [], SCRAMBLED: []}
         silence = [0] * self.game.n_agents
+        listeners = {name: _Listeners(self.game, make_team(self.team.specs, self.make)) for name in totals}
         for k, record in enumerate(self.records):
             other = played[(k + 1) % len(played)].said
 
             def foreign(step: int, other: Messages = other) -> list[int]:
                 return other[step] if step < len(other) else silence
 
-            self._play(record, None, lambda event, said=foreign: self._ask(event, said, asked, muted))  # type: ignore[misc]
-            totals[MUTED].append(self._play(record, lambda step: silence))
-            totals[SCRAMBLED].append(self._play(record, foreign))
+            scripts: dict[str, Script] = {MUTED: lambda step: silence, SCRAMBLED: foreign}
+            for name, script in scripts.items():
+                totals[name].append(self._play(record, script))
+            self._play(record, None, partial(self._ask, listeners, scripts))
         names, first = self.game.display_names, self.records[0]
         values, said = {}, {}
         for name in (MUTED, SCRAMBLED):
-            values[name] = paired_difference([list(zip(totals["with"], totals[name], strict=True))])
+            values[name] = paired_difference([list(zip(totals[WITH], totals[name], strict=True))])
         for seat in self.speakers:
             for key in sorted(private[seat]):
                 said[names[seat], key] = _signalling(played, seat, key)
+        exchanged, muted = listeners[SCRAMBLED].changes, listeners[MUTED].changes
         return Communication(
             title=variant_of(first).title,
             team=team_text(first.specs),
             returns={name: mean_ci(returns) for name, returns in totals.items()},
             values=values,
             signalling=said,
-            listening={names[seat]: _listening(asked[seat], muted[seat]) for seat in self.speakers},
+            listening={names[seat]: _listening(exchanged[seat], muted[seat]) for seat in self.speakers},
         )
 
     def _play(
-        self,
-        record: EpisodeRecord,
-        script: Callable[[int], Sequence[int]] | None,
-        watch: Callable[[Event], None] = lambda event: None,
+        self, record: EpisodeRecord, script: Script | None, watch: Callable[[Event], None] = lambda event: None
     ) -> float:
         """Play an episode from its seed, and return its return."""
         self.game.follow(self.env.arrays[0].said, script)
-        run = episode(self.env, record.specs, record.seed, task=record.task, episode=record.episode, level=record.level)
-        run.ends_after = record.ends_after
-        answer: Answer = None
+        run = episode(
+            self.env,
+            record.specs,
+            record.seed,
+            task=record.task,
+            episode=record.episode,
+            level=record.level,
+            ends_after=record.ends_after,
+        )
         with Answers(self.team) as answers:
-            try:
-                while True:
-                    event = run.send(answer)
-                    watch(event)
-                    answer = answers.to(event)
-            except StopIteration as over:
-                return episode_return([step.rewards for step in over.value.steps])
+
+            def answer(event: Event) -> Answer:
+                watch(event)
+                return answers.to(event)
+
+            return episode_return([step.rewards for step in drive(run, answer).steps])
 
     def _observe(self, event: Event, played: _Played, private: dict[int, set[str]]) -> None:
         """Log messages, rewards, and what each speaker knows before a step and others do not."""
         quiet, state = self.game.quiet, self.env.arrays[0]
         if isinstance(event, Stepped):
             played.said.append(state.said[0].tolist())
-            played.chosen.append([action // quiet.n_actions for action in event.step.actions])
+            played.spoken.append(self.env.arrays[1].spoken[0].tolist())
             played.total += float(np.mean(event.step.rewards))
         if not isinstance(event, (Started, Stepped)) or not self.env.agents:
             return
@@ -234,34 +239,26 @@ class _Group:
             }
         played.own.append([{key: json.dumps(value) for key, value in known.items()} for known in scenes])
 
-    def _ask(
-        self,
-        event: Event,
-        foreign: Callable[[int], Sequence[int]],
-        asked: dict[int, list[tuple[float, float | None]]],
-        muted: dict[int, list[float]],
-    ) -> None:
-        """Ask a listener again had it heard the message of another episode, or nothing."""
-        if not isinstance(event, Ask) or event.kind != "act" or event.seat not in asked or not event.seen.timestep:
+    def _ask(self, listeners: Mapping[str, _Listeners], scripts: Mapping[str, Script], event: Event) -> None:
+        """Ask copies of the speakers that have heard other messages since the start of the episode."""
+        if isinstance(event, Started):
+            for copies in listeners.values():
+                copies.begin(event)
+        if not isinstance(event, Ask) or event.seat not in self.speakers:
             return
-        seat, seen, said = event.seat, event.seen, self.env.arrays[0].said[0]
-        heard = self.game.hears[seat].astype(bool)
-        heard[seat] = False
-        policy = _inner(self.team.policies[seat])
-        answer = self._answer(policy, seen)
-        for symbols, is_muted in ((foreign(seen.timestep - 1), False), ([0] * len(said), True)):
-            instead = np.where(heard, symbols, said)
-            if np.array_equal(instead, said):
-                continue
-            other = self._answer(policy, self._hearing(seen, instead.tolist()))
-            if isinstance(answer, np.ndarray) and isinstance(other, np.ndarray):
-                changed, divergence = float(np.abs(answer - other).sum() / 2), jensen_shannon(answer, other)
-            else:
-                changed, divergence = float(answer != other), None
-            if is_muted:
-                muted[seat].append(changed)
-            else:
-                asked[seat].append((changed, divergence))
+        seat, seen, live = event.seat, event.seen, self.env.arrays[0].said[0]
+        said, deaf = live.copy(), self.game.hears[seat] == 0
+        deaf[seat] = True
+        answer = listeners[WITH].answer(event, seen)
+        for name, script in scripts.items():
+            symbols = np.where(deaf, said, script(seen.timestep - 1)) if seen.timestep else said
+            live[:] = symbols  # simulators of policies read it
+            other = listeners[name].answer(event, self._hearing(seen, symbols.tolist()))
+            live[:] = said
+            if not np.array_equal(symbols, said):
+                listeners[name].differing.add(seat)
+            if event.kind == "act" and seat in listeners[name].differing:
+                listeners[name].compare(seat, answer, other)
 
     def _hearing(self, seen: AgentView, said: Sequence[int]) -> AgentView:
         view: Any = seen.view
@@ -269,14 +266,37 @@ class _Group:
         heard: Any = view.hearing(said)
         return replace(seen, view=heard, observation=heard.observed_by(self.game, self.game.alloc(1)[1]))
 
-    def _answer(self, policy: Policy, seen: AgentView) -> Any:
+
+class _Listeners:
+    """A second team that is asked in the same states as the first one, having heard other messages."""
+
+    def __init__(self, game: EditedChannel, team: Team) -> None:
+        self.game, self.team = game, team
+        self.differing: set[int] = set()  # seats that have heard something else in this episode
+        self.changes: list[list[tuple[float, float | None]]] = [[] for _ in team.policies]
+
+    def begin(self, event: Started) -> None:
+        self.differing.clear()
+        event.reset(self.team)
+
+    def answer(self, event: Ask, seen: AgentView) -> Any:
         """Return the probabilities of acts of a network, and the act or the plan that another policy chooses."""
-        n_acts = self.game.quiet.n_actions
-        if isinstance(policy, NetworkPolicy) and type(policy).act is NetworkPolicy.act:
-            shares: Array = policy.probabilities(seen).reshape(-1, n_acts).sum(0)
+        n_acts, policy = self.game.quiet.n_actions, _inner(self.team.policies[event.seat])
+        shares: Array | None = None
+        if event.kind == "act" and isinstance(policy, NetworkPolicy) and type(policy).act is NetworkPolicy.act:
+            shares = policy.probabilities(seen).reshape(-1, n_acts).sum(0)
+        given: Any = answer_for(self.team, replace(event, seen=seen))
+        if shares is not None or event.kind != "act":
             return shares
-        decision = as_decision(copy.deepcopy(policy).act(seen))
-        return decision.plan if decision.action is None else decision.action % n_acts
+        decision = as_decision(given)
+        return act_text(decision.plan) if decision.action is None else decision.action % n_acts
+
+    def compare(self, seat: int, answer: Any, other: Any) -> None:
+        """Log whether an answer is another one after other messages."""
+        if isinstance(answer, np.ndarray):
+            self.changes[seat].append((float(np.abs(answer - other).sum() / 2), jensen_shannon(answer, other)))
+        else:
+            self.changes[seat].append((float(answer != other), None))
 
 
 def _inner(policy: Policy) -> Policy:
@@ -287,16 +307,18 @@ def _signalling(played: Sequence[_Played], seat: int, key: str) -> Signalling:
     """Measure what a seat's symbols say of a part of its private state."""
     messages, states = [], []
     for log in played:
-        messages.append([symbols[seat] for symbols in log.chosen])
+        messages.append([symbols[seat] for symbols in log.spoken])
         # An episode that was left early has a last state in which nobody chose
-        states.append([own[seat].get(key, "") for own in log.own[: len(log.chosen)]])
+        states.append([own[seat].get(key, "") for own in log.own[: len(log.spoken)]])
     return signalling(messages, states)
 
 
-def _listening(asked: Sequence[tuple[float, float | None]], muted: Sequence[float]) -> Listening:
-    changes = [changed for changed, _ in asked]
-    divergences = [divergence for _, divergence in asked if divergence is not None]
-    return Listening(_mean(changes), _mean(muted), _mean(divergences), decisions=len(asked))
+def _listening(
+    exchanged: Sequence[tuple[float, float | None]], muted: Sequence[tuple[float, float | None]]
+) -> Listening:
+    changes, silent = ([changed for changed, _ in pairs] for pairs in (exchanged, muted))
+    divergences = [divergence for _, divergence in exchanged if divergence is not None]
+    return Listening(_mean(changes), _mean(silent), _mean(divergences), decisions=len(changes))
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -11,8 +11,8 @@ NOTES = (
     "on the same seeds; intervals of 95 % are paired by episode.",
     "Bits: mutual information of symbol and private state as counted; few messages make it too high, as the null "
     "shows, with states of other episodes. p is the share of such nulls at least as high.",
-    "Changed: share of decisions that the message of another episode, or silence, changes; for networks, the total "
-    "variation of the probabilities of acts.",
+    "Changed: share of decisions, after the first different message, that the messages of another episode, or silence, "
+    "change in the same states; for networks, the total variation of the probabilities of acts.",
 )
 _VALUE = (Column("messages"), Column("return", "estimate", 2), Column("value", "estimate", 2))
 _SIGNALLING = (
@@ -23,7 +23,7 @@ _SIGNALLING = (
 )
 _LISTENING = (
     Column("listener"),
-    Column("changed by another message %", "number", 1, scale=100.0, key="exchanged"),
+    Column("changed by other messages %", "number", 1, scale=100.0, key="exchanged"),
     Column("changed by silence %", "number", 1, scale=100.0, key="muted"),
     Column("divergence, bits", "number", 3),
     Column("decisions", "number", 0),

@@ -106,4 +106,4 @@ def _information(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
 
 def _bits(shares: NDArray[np.float64]) -> float:
     positive = shares[shares > 0]
-    return float(-(positive * np.log2(positive)).sum())
+    return max(0.0, float(-(positive * np.log2(positive)).sum()))

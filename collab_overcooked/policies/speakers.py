@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.envs.channel import SPOKEN, TalkingView, talking_game
+from collab_overcooked.envs.channel import TalkingView, act_text, talking_game
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.api import AgentView, Capabilities, EnvInfo, Planning, Policy, as_decision
 from collab_overcooked.policies.observation import observer_of
@@ -91,18 +91,13 @@ class SayPolicy(WrappedPolicy):
         assert isinstance(view, TalkingView)
         known = view.told(self.learn)
         observation = known.observed_by(self._quiet, self._out).copy()
-
-        def act_of(text: str) -> str:
-            spoken = SPOKEN.fullmatch(text)
-            return spoken[2] if spoken else text
-
         return replace(
             seen,
             view=known,
             mask=seen.mask[: self._quiet.n_actions],
             observation=observation if self._observer is None else self._observer.observe(known, observation),
-            attempt=act_of(seen.attempt),
-            earlier=tuple((seat, act_of(text)) for seat, text in seen.earlier),
+            attempt=act_text(seen.attempt),
+            earlier=tuple((seat, act_text(text)) for seat, text in seen.earlier),
             past_actions=tuple(tuple(map(self._game.act_of, actions)) for actions in seen.past_actions),
         )
 

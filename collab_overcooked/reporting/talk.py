@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from collab_overcooked import registry
-from collab_overcooked.core.record import EpisodeRecord
+from collab_overcooked.core.record import EpisodeRecord, Event
 from collab_overcooked.envs.channel import SPOKEN
 from collab_overcooked.metrics.communication import entropy
 from collab_overcooked.metrics.registry import measure
@@ -55,13 +55,13 @@ def deliveries(records: Sequence[EpisodeRecord]) -> float:
 
 
 def symbols_of(record: EpisodeRecord) -> list[list[int]]:
-    """Return the symbols chosen by step and seat, 0 for none; those of refused acts are nevertheless not heard."""
-    return [[_symbol(text) for text in step.action_texts] for step in record.steps]
+    """Return the symbols said by step and seat, 0 for none; refused acts say nothing."""
+    return [list(map(_symbol, step.action_texts, step.events)) for step in record.steps]
 
 
-def _symbol(text: str) -> int:
+def _symbol(text: str, event: Event | None) -> int:
     spoken = SPOKEN.fullmatch(text)
-    return int(spoken[1]) if spoken else 0
+    return int(spoken[1]) if spoken and not (event and event.is_refused) else 0
 
 
 def _symbol_cells(records: Sequence[EpisodeRecord], count: float) -> list[Cell]:

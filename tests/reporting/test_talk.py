@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from support.records import record_of
 
-from collab_overcooked.reporting.talk import talk_card
+from collab_overcooked import make
+from collab_overcooked.reporting.talk import symbols_of, talk_card
+from collab_overcooked.runner.episode import episode
 
 EVENT = {"label": "", "event": "moved", "reason": "OK", "room": "", "adversary": "", "subject": None}
 EVENT |= {"caught": False, "completed": False, "escaped": False}
@@ -49,3 +52,19 @@ def test_words_are_counted_without_a_channel_and_silence_says_nothing():
     assert talk_card([record([("wait", "wait")], channel=0)]) is None
     row = numbers([record([("wait", "wait")], channel=0, say="go to room three")])
     assert row["words per delivery"] == 4 and "symbols per delivery" not in row
+
+
+def test_refused_acts_say_nothing():
+    env, rng, refused = make("KitchenRush-v0", channel=2), np.random.default_rng(0), 0
+    n_acts = env.game.quiet.n_actions
+    for seed in range(10):
+        env.reset(seed=seed)
+        chosen, said = [], []
+        while env.agents:
+            acts = {agent: int(rng.choice(np.flatnonzero(env.action_mask(agent)))) for agent in env.agents}
+            env.step(acts)
+            chosen.append([*acts.values()])
+            said.append(env.arrays[1].spoken[0].tolist())
+        assert symbols_of(episode(env, ["random"] * env.game.n_agents, seed).take(chosen)) == said
+        refused += said != [[action // n_acts for action in acts] for acts in chosen]
+    assert refused

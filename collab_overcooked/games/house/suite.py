@@ -50,6 +50,10 @@ class HouseEvent(Event, kw_only=True):
     spoken: Count = field(name="said")
 
     @property
+    def is_refused(self) -> bool:
+        return self.reason != "OK"
+
+    @property
     def text(self) -> str:
         return refusal_text(self.label, self.reason)
 

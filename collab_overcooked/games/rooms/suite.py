@@ -54,6 +54,10 @@ class RoomEvent(Event, kw_only=True):
     escaped: bool
 
     @property
+    def is_refused(self) -> bool:
+        return self.reason != "OK"
+
+    @property
     def text(self) -> str:
         return refusal_text(self.label, self.reason)
 

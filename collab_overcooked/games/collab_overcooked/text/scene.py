@@ -46,7 +46,6 @@ from ..engine.constants import (
     Tile,
     Verb,
 )
-from ..engine.observe import knows_recipes
 from ..engine.rules import status
 from ..engine.state import ORDER_SLOTS, State, empty_tile, filled_counters
 
@@ -297,17 +296,6 @@ class CollabOvercookedScenes(CompiledGame):
             return []
         counters = tables.groups[Group.COUNTER].tolist()
         return [s for s in counters if s != NOTHING and tables.access[seat, s] == Access.NONE]
-
-    @property
-    def facts(self) -> Sequence[str]:
-        """The order, of which only some cooks may know the recipe."""
-        knows = [knows_recipes(seat, self.compiled.tables.params) for seat in range(self.n_agents)]
-        return () if all(knows) else [f"the order is {task}" for task in self.compiled.kitchen.tasks]
-
-    def known_fact(self, scene: Mapping[str, Any], seat: int) -> int | None:
-        """The first order, if the cook knows its recipe."""
-        tasks, order = [*self.compiled.kitchen.tasks], next(iter(scene["orders"]), None)
-        return tasks.index(order) if order in tasks and knows_recipes(seat, self.compiled.tables.params) else None
 
     def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
         """Replace hidden state in every environment of a batch: counters that the seat cannot use become empty.

@@ -417,23 +417,5 @@ class HouseScenes(CompiledGame):
         world[World.OVER] = int(done or late)
         return done, late and not done
 
-    @property
-    def facts(self) -> Sequence[str]:
-        """Where a wanted thing is: in a room, or in or on a piece of furniture."""
-        tables = self.compiled.tables
-        rooms, end = len(tables.room_types), len(tables.room_types) + len(tables.furniture)
-        places = [f"a wanted thing is at place {p}" for p in range(rooms, end)]
-        return [f"a wanted thing is in room {r}" for r in range(rooms)] + places
-
-    def known_fact(self, scene: Mapping[str, Any], seat: int) -> int | None:
-        """Where a wanted thing was last seen; one after the other, if there are several."""
-        missing = [goal["name"] for goal in scene["goals"] if goal["need"] > goal["seen"]]
-        seen = [thing for thing in scene["things"].values() if thing["status"] == "seen" and thing["role"] == "target"]
-        wanted = [thing for thing in seen if thing["name"] in missing]
-        if not wanted:
-            return None
-        thing = wanted[scene["tick"] % len(wanted)]
-        return int(thing["place"] if thing["place"] < len(self.facts) else thing["room"])
-
     def seat_scene(self, scene: Scene, seat: int) -> Scene:
         return known_scene(scene, seat)

@@ -17,6 +17,8 @@ from ..engine.step import settle_batch
 from .scene import RoomScene
 from .text import ENDS, MENU
 
+UNSEEN = -1  # turns since the sight of an adversary that is known to be in a room now, but not seen there
+
 
 class RoomView(SeatView):
     """A seat's knowledge of a state; other players' actions are known only with full sight."""
@@ -84,7 +86,7 @@ class RoomBelief(RoomScene):
             )
         adversary = {"room": memory["adversary"]["room"], "target": scene["adversary"]["target"] if killer else None}
         if not killer:
-            adversary["seen_ago"] = memory["adversary"]["ago"]
+            adversary["seen_ago"] = max(0, memory["adversary"]["ago"])
         generators = [
             {**generator, "progress": done, "fixer": generator["fixer"] if generator["room"] in rooms else None}
             for generator, done in zip(scene["generators"], memory["generators"], strict=True)
@@ -96,17 +98,36 @@ class RoomBelief(RoomScene):
 
     @property
     def facts(self) -> Sequence[str]:
-        """The room in which a player sees the thief or the killer, with limited sight."""
+        """With limited sight, the room in which the thief is, or to which the killer goes in this turn."""
         what, rooms = self.things[0], self.level.rooms if self.compiled.config.sight == "room" else ()
-        return [f"the {what} is in room {room}" for room in rooms]
+        does = "is in" if self.goal == Goal.CAPTURE else "goes to"
+        return [f"the {what} {does} room {room}" for room in rooms]
 
     def known_fact(self, scene: Mapping[str, Any], seat: int) -> int | None:
+        """What a player sees; where the killer goes follows from whom it chases."""
         adversary = scene["adversary"]
-        return None if "seen_ago" in adversary else self.level.rooms.index(adversary["room"])
+        if "seen_ago" in adversary:
+            return None
+        room = self.level.rooms.index(adversary["room"])
+        if self.goal == Goal.CAPTURE:
+            return room
+        target = None if adversary["target"] is None else scene["players"][adversary["target"]]
+        if target is None or "seen_ago" in target:
+            return None
+        tables, goal = self.compiled.tables, self.level.rooms.index(target["room"])
+        doors = sum(bool(is_open) << d for d, is_open in enumerate(scene["doors"].values()))
+        ways = [way for way in tables.ways[doors, room].tolist() if way != NOTHING]
+        return min([room, *ways], key=lambda way: int(tables.distances[doors, way, goal]))
 
     def learn_fact(self, state: State, seat: int, fact: int, then: Mapping[str, Any]) -> None:
-        sightings = state.sightings[:, seat, self.n_agents]
-        sightings[sightings[:, 1] < then["turn"]] = fact, then["turn"]
+        """Remember the adversary there, unless it was seen later, or would be in sight."""
+        when = then["turn"] + (self.goal == Goal.ESCAPE)
+        doors, here, now = state.clock[:, Clock.DOORS], state.players[:, seat, Player.ROOM], state.clock[:, Clock.T]
+        sightings, distances = state.sightings[:, seat, self.n_agents], self.compiled.tables.distances
+        in_sight = distances[doors, here, fact] <= 1
+        learns = (sightings[:, 1] < when) & ~((now == when) & in_sight)
+        sightings[learns, 0] = fact
+        sightings[learns, 1] = np.where(now == when, now - UNSEEN, when)[learns]
 
     def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
         """Replace hidden state of a player by a sampled belief, in every environment of a batch.
@@ -134,7 +155,7 @@ class RoomBelief(RoomScene):
             active = state.players[b, state.players[b, :, Player.ACTIVE] == 1, Player.ROOM].tolist()
             place = self._believed_room(state, b, seat, n_players, seen, active, rng)
             state.clock[b, Clock.ADVERSARY] = place
-            decides[b] = ago[n_players] > 0
+            decides[b] = ago[n_players] != 0
             known = np.zeros(n_players, np.bool_) if decides[b] else ago[:n_players] == 0
             state.players[b, ~known, Player.SEEN] = 0
             if decides[b]:
@@ -159,7 +180,7 @@ class RoomBelief(RoomScene):
     ) -> int:
         last, when = state.sightings[b, seat, other].tolist()
         ago = int(state.clock[b, Clock.T]) - when
-        if ago == 0:
+        if ago <= 0:
             return last
         free = ~seen
         free[list(taken)] = False

@@ -292,7 +292,7 @@ class RoomText(CompiledGame):
         if adversary.get("seen_ago"):
             return f"The {name} is out of sight; last seen {plural(adversary['seen_ago'], 'turn')} ago in {room}."
         line = f"The {name} is in {room}."
-        if self.goal == Goal.CAPTURE or self.compiled.config.adversary != "coded":
+        if "seen_ago" in adversary or self.goal == Goal.CAPTURE or self.compiled.config.adversary != "coded":
             return line
         target = adversary["target"]
         if target is None:

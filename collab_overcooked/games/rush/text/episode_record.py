@@ -23,6 +23,10 @@ class RushEvent(Event, kw_only=True):
     ruined: bool
 
     @property
+    def is_refused(self) -> bool:
+        return self.reason != "OK"
+
+    @property
     def text(self) -> str:
         ends = [name for name, ended in (("finished", self.finished), ("ruined", self.ruined)) if ended]
         return refusal_text(": ".join([self.label, *ends]), self.reason)

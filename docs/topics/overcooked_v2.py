@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from collab_overcooked import registry
 from collab_overcooked.games.overcooked.v2.engine import rules, step
 from collab_overcooked.games.overcooked.v2.engine.compile import planes_of

@@ -21,8 +21,9 @@ from collab_overcooked.io.schema import Parser, check_same, read
 from collab_overcooked.kernels.arrays import allocate, as_bytes, clear_rows
 from collab_overcooked.kernels.batch_kernels import BatchKernels
 from collab_overcooked.kernels.bound import RowsKernel, bind, bind_all
-from collab_overcooked.kernels.events import EventField, ReasonCode
+from collab_overcooked.kernels.events import EventField
 from collab_overcooked.kernels.jit import row_at
+from collab_overcooked.kernels.reasons import ReasonCode
 from collab_overcooked.render.model import Card, Drawing, PanelColumn, Text, TextLine
 
 KernelCall = tuple[Any, tuple[Any, ...]]  # a kernel, and what it is called with

@@ -11,8 +11,9 @@ from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.event_rewards import Pay
 from collab_overcooked.kernels.arrays import Array, BasicOut, array_of
 from collab_overcooked.kernels.batch_kernels import BatchKernels
-from collab_overcooked.kernels.events import EventField, ReasonCode
+from collab_overcooked.kernels.events import EventField
 from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.reasons import ReasonCode
 from collab_overcooked.kernels.rng import Rng, draw_below
 
 HOLDING = ("nothing", "red", "blue")  # 0 for empty hands and an empty shelf

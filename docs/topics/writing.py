@@ -17,7 +17,7 @@ from typing import Any
 from gymnasium.spaces import Box
 
 import collab_overcooked
-from collab_overcooked.kernels.events import ReasonCode
+from collab_overcooked.kernels.reasons import ReasonCode
 from collab_overcooked.reporting.results import score_records
 from lint.fences import NO_RULES
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.option_sets import OPTIONS
 
-from collab_overcooked.kernels.events import ReasonCode
+from collab_overcooked.kernels.reasons import ReasonCode
 from collab_overcooked.kernels.rng import seed_states
 from collab_overcooked.registry import game_class, game_options, load_game, registered
 

@@ -102,7 +102,7 @@ def other_value(env_id: str, name: str) -> Any:
         return next(value for value in (about["least"], about["least"] + 1) if value != default)
     if "below" in about:
         value = 1.25 if default is None else 2 * default
-        return value if value < about["below"] else about["below"] / 2
+        return value if about["below"] is None or value < about["below"] else about["below"] / 2
     if isinstance(default, bool):
         return not default
     return FREE.get((env_id, name), FREE.get(name))  # type: ignore[call-overload]

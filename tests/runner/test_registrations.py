@@ -118,7 +118,7 @@ def test_they_play_in_this_process_from_the_first_episode_on(register, monkeypat
     register("mine", Mine)
     forbid_processes(monkeypatch)
     monkeypatch.setattr(workers, "START_SECONDS", 0.0)  # or processes would take over soon
-    monkeypatch.setattr(workers, "_cores", lambda: 2)
+    monkeypatch.setattr(workers, "available_cores", lambda: 2)
     played, alone = call(count), call(1)
     assert (played.tolist() == alone.tolist()) if hasattr(played, "tolist") else (played == alone)
 

@@ -210,7 +210,7 @@ def test_a_chef_is_asked_in_the_papers_states(tmp_path, key):
     assert all(f" of {limit}" in message for message in asked)
     played = read_records(tmp_path / "a")
     assert [record.accounts["agent_0"].calls for record in played] == [1, 1]
-    table, due, cost = json.loads((tmp_path / "a" / "table.json").read_text())
+    table, due, _, cost = json.loads((tmp_path / "a" / "table.json").read_text())
     assert due["tables"][1]["rows"][0]["right %"] == 0.5
     kinds = next(entry["rows"] for entry in table["tables"] if entry["title"] == "Initiations")
     assert [row["Conversations"] for row in kinds] == [1, 0, 1, 0, 0]  # right, repetitive

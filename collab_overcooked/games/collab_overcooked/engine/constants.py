@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from collab_overcooked.kernels.events import ReasonCode
+from collab_overcooked.kernels.reasons import ReasonCode
 
 NOTHING = -1
 DISH = 0  # the empty plate is item 0; foods follow

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from collab_overcooked.kernels.events import ReasonCode
+from collab_overcooked.kernels.reasons import ReasonCode
 
 NOTHING = -1
 FARTHEST_OUT = 20  # cells beyond places and starts in which agents of a scene may stand; pictures show them

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from collab_overcooked.kernels.events import ReasonCode
+from collab_overcooked.kernels.reasons import ReasonCode
 
 NOTHING = -1
 UNLIMITED = -1  # remaining time of an order without end

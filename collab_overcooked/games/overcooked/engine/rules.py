@@ -394,7 +394,10 @@ def burn(pot, times, limit):
 
 @kernel
 def charge_burnt(burnt, cost, clock, out):
-    """Burnt soup costs points, of which every player bears an equal part; all of them have the event. Mutates: out."""
+    """Burnt soup costs points, of which every player bears an equal part; all of them have the event.
+
+    Mutates: clock, out.
+    """
     n_players, total = out.sparse.shape[0], burnt * cost
     for i in range(n_players):
         out.events[i, EventColumn.CODE] |= 1 << Event.SOUP_BURNT

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from collab_overcooked.kernels.events import ReasonCode
+from collab_overcooked.kernels.reasons import ReasonCode
 
 NOTHING = -1
 MAX_AGENTS, MAX_WORKERS, MAX_TURNS = 64, 100, 10_000  # slots then stay below io.config.MAX_OPTION

@@ -232,7 +232,7 @@ def test_own_moves_are_shown_at_once_and_taken_back_if_they_fail(context, tmp_pa
 
 
 def test_a_click_walks_and_uses_in_real_time(context, problems, tmp_path) -> None:
-    with hosted(tmp_path, *SOUP[:3], "--max-cycles", "300", *SOUP[5:], "agent_1=random") as links:
+    with hosted(tmp_path, *SOUP[:3], "--max-cycles", "160", *SOUP[5:], "agent_1=random") as links:
         page = opened(context, links[0])
         start(page)
         box = page.locator("#board").bounding_box()

@@ -61,6 +61,7 @@ MAY_SKIP = (  # beginnings of reasons that `make test` accepts: what no target c
     "needs /dev/full",
     "kernels are not compiled",
     "there is no Caddy on this machine",  # system packages, which no target installs
+    "there is no R on this machine",
 )
 
 

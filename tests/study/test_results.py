@@ -275,7 +275,7 @@ def test_no_table_has_texts_for_true_and_false(tables: dict[str, list[dict[str, 
     assert not cells & {"True", "False", "None", "nan"}
 
 
-@pytest.mark.skipif(shutil.which("Rscript") is None, reason="R (Rscript) is not installed")
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="there is no R on this machine")
 def test_the_analysis_of_the_docs_in_r_is_that_of_significance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("scipy.stats", reason="the extra 'stats' is not installed")
     pytest.importorskip("uvicorn", reason="needs the extra play")

@@ -338,7 +338,15 @@ def episode(
         ValueError: If there is not one spec per seat, or the masks are not in the infos.
     """
     config = EpisodeConfig(
-        task=task, episode=episode, level=level, limits=limits, start=start, accounts=accounts, ends_after=ends_after
+        task=task,
+        episode=episode,
+        level=level,
+        limits=limits,
+        fresh=fresh,
+        feedback=feedback,
+        start=start,
+        accounts=accounts,
+        ends_after=ends_after,
     )
     return Episode(env, specs, seed, config)
 

@@ -70,11 +70,12 @@ def test_episodes_of_the_same_task_are_numbered_on(make_session) -> None:
 
 
 def test_series_of_episodes_go_on_in_one_environment(make_session) -> None:
-    what = {"suite": "rush", "scenario": ["easy"], "domain": ["kitchen"], "episodes": 2}
+    what = {"suite": "rush", "scenario": ["hard"], "domain": ["kitchen"], "episodes": 2}
     session = make_session(["agent_0=person", "agent_1=greedy"], **what)
     (player,) = play(session)
     records = read_records(session.folder.path)
     assert [record.episode for record in records] == [0, 1] and not any(map(first_difference, records))
+    assert [record.round for record in records] == [0, 1], "the second is not the first one again"
     assert [over["more"] for over in player.of_type("over")][:2] == [True, False]
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import fields
 from itertools import pairwise
 
 import numpy as np
@@ -18,6 +19,7 @@ from collab_overcooked.policies.api import Decision, Message
 from collab_overcooked.runner.conversation import Conversation, Plans
 from collab_overcooked.runner.episode import (
     Ask,
+    EpisodeConfig,
     Limits,
     Started,
     Stepped,
@@ -318,6 +320,35 @@ def driven(run, answers):
 
     record = drive(run, answer)
     return events, record
+
+
+OPTIONS = {  # of an episode, each with a value that is not its default
+    "task": "boiled_egg",
+    "episode": 3,
+    "level": 2,
+    "limits": Limits(max_messages=0),
+    "fresh": False,
+    "feedback": ["Well done.", "Well done."],
+    "start": {"timestep": 1},
+    "accounts": lambda: {"agent_0": {}},
+    "ends_after": 5,
+}
+
+
+def test_every_option_of_an_episode_reaches_it(env):
+    assert OPTIONS.keys() == {option.name for option in fields(EpisodeConfig)}
+    assert episode(env, ("one", "two"), 1, **OPTIONS).config == EpisodeConfig(**OPTIONS)
+
+
+def test_an_episode_that_is_not_fresh_goes_on_with_the_generator_of_the_one_before():
+    env = collab_overcooked.make("Housework-v0", max_cycles=3)
+    scenes = []
+    for fresh in (True, False, True, False):
+        run = episode(env, ("one", "two"), 7, fresh=fresh)
+        next(run)
+        scenes.append(env.scene())
+        run.close()
+    assert scenes[0] != scenes[1] and scenes[:2] == scenes[2:]
 
 
 def test_an_episode_is_left_when_the_driver_says_so(env):

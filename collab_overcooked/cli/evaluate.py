@@ -56,7 +56,11 @@ def add_suites(group: App, make: Callable[[str], Callable[..., None]]) -> None:
 
 
 def warn_of(records: "Sequence[EpisodeRecord]") -> None:
-    """Warn about truncated answers, and exit if no episode was measured."""
+    """Warn about truncated answers, and exit if no episode was measured.
+
+    Raises:
+        SystemExit: With code 3 if no episode was measured.
+    """
     from collab_overcooked.reporting.sample_sizes import cut_answers, without_use
 
     if reason := cut_answers(records):

@@ -43,9 +43,9 @@ class Episodes(PackedRecords):
 def evaluate(
     suite_or_plan: MatchPlan | str,
     out: str | Path | None = None,
-    team: str | Mapping[str, str] | Sequence[str] = ("all=greedy",),
+    team: str | Mapping[str, str] | Sequence[str] | None = None,
     *,
-    seed: int = 0,
+    seed: int | None = None,
     options: Mapping[str, Any] | None = None,
     limits: Limits | None = None,
     workers: int | str | None = None,
@@ -62,9 +62,9 @@ def evaluate(
         out: Run folder; a run of the same plan that was interrupted there is continued, one of fewer
             episodes extended. If None, no file is kept.
         team: A mapping of seats to policies, a list of ``seat=policy`` texts or of policies in seat order, or the
-            printed line, ``"agent_0=planner agent_1=greedy"``. Like the next three arguments and the options of the
-            suite, it belongs to the plan of a suite that is given by name.
-        seed: Seed of the suite.
+            printed line, ``"agent_0=planner agent_1=greedy"``; ``greedy`` in all seats if None. Team, seed, options,
+            limits and the options of the suite are for suites that are given by name: a plan has its own.
+        seed: Seed of the suite; 0 if None.
         options: Options of the environment.
         limits: Limits of conversations and corrections.
         workers: See ``workers.read_workers``; the number of processor cores if None.
@@ -81,16 +81,19 @@ def evaluate(
         the metrics of each.
 
     Raises:
-        ValueError: For an unknown policy, bad workers, or a folder with another run in it.
+        ValueError: For an unknown policy, bad workers, a folder with another run in it, or an argument that a plan has
+            already.
         OSError: If the folder cannot be written to, or another process writes to it.
     """
     if isinstance(suite_or_plan, str):
+        team, seed = ("all=greedy",) if team is None else team, seed or 0
         plan = plan_evaluation(suite_or_plan, team, seed=seed, options=options, limits=limits, **suite_options)
     else:
         plan = suite_or_plan
-        given = [name for name, value in (("seed", seed), ("options", options), ("limits", limits)) if value]
-        if refused := [*suite_options, *given]:
-            raise ValueError(f"{refused[0]}: options of a suite belong to its plan, which is made already")
+        of_a_plan = {"team": team, "seed": seed, "options": options, "limits": limits, **suite_options}
+        for name, value in of_a_plan.items():
+            if value is not None:
+                raise ValueError(f"{name}: options of a suite belong to its plan, which is made already")
     folder = None if out is None else Path(out)
     played = run_plans(
         [(plan, folder)], folder, workers=workers, make=make, run_config=run_config, stop=stop, progress=progress

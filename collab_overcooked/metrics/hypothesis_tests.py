@@ -57,7 +57,11 @@ class TukeyComparison:
 
 
 def scipy_stats() -> Any:
-    """Return the module ``scipy.stats``, which only the extra ``stats`` installs."""
+    """Return the module ``scipy.stats``, which only the extra ``stats`` installs.
+
+    Raises:
+        ValueError: SciPy is not installed.
+    """
     try:
         from scipy import stats
     except ImportError:

@@ -23,10 +23,10 @@ from collab_overcooked.policies.wrappers import Answer, WrappedPolicy, from_text
 
 
 class SayPolicy(WrappedPolicy):
-    """Plays as another policy in the game without the channel, and says a symbol with each action; none here.
+    """Plays as another policy plays without the channel, and says nothing; subclasses say a symbol with each action.
 
     Args:
-        player: The policy behind it, which does not speak itself.
+        player: The policy that chooses the acts, which does not speak itself.
     """
 
     name = "say:nothing"
@@ -91,14 +91,18 @@ class SayPolicy(WrappedPolicy):
         assert isinstance(view, TalkingView)
         known = view.told(self.learn)
         observation = known.observed_by(self._quiet, self._out).copy()
+        if self._observer is not None:
+            observation = self._observer.observe(known, observation)
+        earlier = tuple((seat, act_text(text)) for seat, text in seen.earlier)
+        past_actions = tuple(tuple(map(self._game.act_of, actions)) for actions in seen.past_actions)
         return replace(
             seen,
             view=known,
             mask=seen.mask[: self._quiet.n_actions],
-            observation=observation if self._observer is None else self._observer.observe(known, observation),
+            observation=observation,
             attempt=act_text(seen.attempt),
-            earlier=tuple((seat, act_text(text)) for seat, text in seen.earlier),
-            past_actions=tuple(tuple(map(self._game.act_of, actions)) for actions in seen.past_actions),
+            earlier=earlier,
+            past_actions=past_actions,
         )
 
 
@@ -121,6 +125,11 @@ class SayIntent(SayPolicy):
     name = "say:intent"
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
+        """Reset the policy behind it.
+
+        Raises:
+            ValueError: The policy behind it has no ``intent``.
+        """
         super().reset(seat, info, seed)
         player: Any = _innermost(self.players[0])
         if not isinstance(player, Planning):

@@ -13,6 +13,7 @@ import collab_overcooked
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.reporting.result_table import Column, ResultTable
+from collab_overcooked.runner.decisions import Limits
 
 API = Path(__file__).resolve().parents[2] / "docs" / "reference" / "api.md"
 NAMES = [name for name in collab_overcooked.__all__ if name != "__version__"]
@@ -61,8 +62,11 @@ def test_without_pandas_the_message_says_what_to_install(monkeypatch):
         ResultTable((Column("Team"),), ()).to_pandas()
 
 
-def test_options_of_a_suite_belong_to_its_name(tmp_path):
+@pytest.mark.parametrize(
+    ("name", "value"), [("episodes", 2), ("team", "all=greedy"), ("seed", 0), ("options", {}), ("limits", Limits())]
+)
+def test_options_of_a_suite_belong_to_its_name(tmp_path, name, value):
     plan = plan_evaluation("rush", ["all=random"])
-    with pytest.raises(ValueError, match="episodes: options of a suite belong to its plan"):
-        collab_overcooked.evaluate(plan, tmp_path / "run", episodes=2)
+    with pytest.raises(ValueError, match=f"{name}: options of a suite belong to its plan"):
+        collab_overcooked.evaluate(plan, tmp_path / "run", **{name: value})
     assert not (tmp_path / "run").exists()

@@ -345,9 +345,10 @@ def _check_cycle(source: str) -> DocumentFinding:
         layout.name: works_anywhere(layout.grid, cells, orders_to_prove(layout))
         for layout, cells in zip(pool, floors, strict=True)
     }
-    told = {True: "soup can be served from wherever a change may leave the players", False: "could not prove that "}
-    told[False] += told[True]
-    lines = [f"{source}: {len(pool)} layouts in turn", *(f"  {name}: {told[ok]}" for name, ok in works.items())]
+    lines = [f"{source}: {len(pool)} layouts in turn"]
+    for name, is_proved in works.items():
+        claim = "soup can be served from wherever a change may leave the players"
+        lines.append(f"  {name}: {claim if is_proved else f'could not prove that {claim}'}")
     return DocumentFinding("\n".join(lines), {"name": source, "works": works}, all(works.values()))
 
 

@@ -104,6 +104,9 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig, spare_p
         layouts: The pool.
         config: Options of the game.
         spare_planes: Planes behind those of pictures for which room is left, see ``CompiledGame.with_spare_planes``.
+
+    Raises:
+        ValueError: Options contradict each other or do not fit the layouts, or layouts cannot be of one pool.
     """
     names = _names(layouts)
     n_players = _count_players(layouts, config)

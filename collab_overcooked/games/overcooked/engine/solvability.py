@@ -86,7 +86,14 @@ def works_anywhere(grid: Sequence[str], floors: Sequence[frozenset[Cell]], recip
 def _walk_to_proof(
     grid: Sequence[str], cells: tuple[Cell, ...], recipes: Sequence[tuple[str, ...]], proved: set[tuple[Cell, ...]]
 ) -> set[tuple[Cell, ...]]:
-    """Return the placements tried until one was proved, all of which lead to it; none if no proof was found."""
+    """Return placements from which players can walk to one with a proof, ``cells`` included; empty without a proof.
+
+    Args:
+        grid: Rows of terrain.
+        cells: Where the players stand, by seat.
+        recipes: Ingredients of each soup that is worth something.
+        proved: Placements from which players are known to get to one with a proof.
+    """
     queue, tried = [cells], {cells}
     for placement in queue:
         if placement in proved or prove(grid, placement, recipes) is not None:

@@ -487,7 +487,7 @@ class OvercookedText(OvercookedScenes):
         names, coming = self.object_names[k], self.coming(k)
         places = {cell: f"{names.get(cell, '')} ({cell[0]}, {cell[1]})".lstrip() for cell, _ in coming}
         cells = [f"{places[cell]} becomes {BECOMES[kind]}" for cell, kind in coming]
-        standing = {(x, y) for x, y in state.players[i, :, [Player.X, Player.Y]].T.tolist()}
+        standing = {(x, y) for x, y in state.players[i][:, [Player.X, Player.Y]].tolist()}
         blocked = sorted(standing & places.keys())
         when = f"In {left} step{'s' * (left > 1)}"
         if blocked:

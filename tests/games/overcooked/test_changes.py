@@ -287,7 +287,7 @@ def test_is_change_blocked(notice: int) -> None:
     if not notice:
         assert not told
         return
-    cells = "(3, 1) becomes a wall, (3, 2) becomes floor".replace("(3, 2)", "k10 (3, 2)").replace("a wall", "a counter")
+    cells = "(3, 1) becomes a counter, k10 (3, 2) becomes floor"
     waits = f"In 1 step, once no player stands at (3, 1), the kitchen changes: {cells}."
     assert told[0] == waits.replace("In 1 step", "In 2 steps") and told[1:5] == [waits] * 4
     assert told[5].startswith("In 2 steps the kitchen changes: ")

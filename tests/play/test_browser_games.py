@@ -6,8 +6,9 @@ import contextlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import cycle
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,10 +27,12 @@ from play.pages import (
     wait_for_step,
 )
 from playwright.sync_api import BrowserContext, Page, TimeoutError, expect
+from support.cli_runner import run
 from support.covers import cover
 from support.endpoints import serving
 
 from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.runner.records import read_records
 from collab_overcooked.runner.replay import replay
 
 pytest.importorskip("starlette", reason="needs the extra play")
@@ -108,31 +111,33 @@ def cook_a_soup(page: Page, how: str, seat: int) -> Iterator[None]:
             hold_by_clicks(page, press, cell, seat)
 
 
-def take_turns(page: Page, how: str) -> Iterator[None]:
-    """Choose always what was chosen least among the first nine entries; yields once in the middle."""
+def take_turns(page: Page, how: str, texts: Sequence[str]) -> Iterator[None]:
+    """Choose the action of each step where the menu has it, else what was chosen least; yields once in the middle."""
     chosen = Counter[str]()
     for turn in range(70):
         if asked(page) is None:
             return
         if turn == MIDDLE:
             yield
-        offers = page.locator(f"{ACTIONS}:not([aria-disabled])")
-        texts = offers.evaluate_all("buttons => buttons.slice(0, 9).map(button => button.dataset.action)")
-        best = min(range(len(texts)), key=lambda k: (texts[k].startswith(RUINS), chosen[texts[k]]), default=None)
-        chosen.update(texts[best : best + 1] if best is not None else ())
+        buttons, step = page.locator(ACTIONS), step_of(page)
+        menu = buttons.evaluate_all("buttons => buttons.map(e => e.ariaDisabled ? null : e.dataset.action)")
+        offered = [text for text in menu if text is not None][:DIGITS]
+        text = min(offered, key=lambda text: (text.startswith(RUINS), chosen[text]), default=None)
+        text = texts[step] if step < len(texts) and texts[step] in menu else text
+        chosen.update([text] if text else [])
         idle = page.locator("#send, #wait-go").filter(visible=True).first
-        target = idle if best is None else offers.nth(best)
-        if how == "keyboard" and best is not None:
-            page.keyboard.press(f"{page.locator(ACTIONS).evaluate_all(PLACE, texts[best]) + 1}")
-        elif how == "keyboard":
+        target = idle if text is None else buttons.nth(menu.index(text))
+        if how != "keyboard":
+            getattr(target, PRESS[how])()
+        elif text is None or menu.index(text) >= DIGITS:
             target.press("Enter")
         else:
-            getattr(target, PRESS[how])()
+            page.keyboard.press(f"{menu.index(text) + 1}")
     raise AssertionError("the game has no end")
 
 
 PRESS = {"mouse": "click", "touch": "tap"}
-PLACE = "(buttons, text) => buttons.findIndex(button => button.dataset.action === text)"
+DIGITS = 9  # entries of a menu that have a key
 SIZES = ((1280, 800), (768, 1024), (360, 780), (740, 360))
 # Games in real time, which two people play, and the seat that starts on the left.
 LEFT = {"overcooked": 0, "overcooked-v2": 1}
@@ -157,15 +162,24 @@ ROUNDS = {
 }
 
 
+def steps_of_greedy(out: Path, suite: str, *options: str) -> list[str]:
+    """Return what agent_0 does in the game of the page if greedy plays it."""
+    folder = out / "greedy"
+    run("evaluate", suite, *options, "--seed", "1", "--team", "all=greedy", "--no-report", "--out", folder)
+    (record,) = read_records(folder)
+    return [step.action_texts[0] for step in record.steps]
+
+
 @pytest.mark.parametrize(("game", "size", "how"), cover(ROUNDS, SIZES, ("keyboard", "mouse", "touch"), strength=2))
 def test_the_page_is_enough_to_score(browser, tmp_path, game, size, how) -> None:
     texts, scored = ROUNDS[game]
     team = ["all=person"] if game in LEFT else ["agent_0=person", "all=greedy"]
+    played = [] if game in LEFT else steps_of_greedy(tmp_path, *texts.split())
     name = f"round-{game}-{size[0]}-{how}-{{}}"
     touch = {"has_touch": how == "touch", "is_mobile": how == "touch"}
     with (
         browser.new_context(viewport={"width": size[0], "height": size[1]}, **touch) as context,
-        hosted(tmp_path, *texts.split(), "--seed", "1", "--team", *team) as links,
+        hosted(tmp_path / "page", *texts.split(), "--seed", "1", "--team", *team) as links,
     ):
         context.set_default_timeout(180_000)
         idle = [opened(context, link) for link in links[: 1 + (game in LEFT)]]
@@ -177,7 +191,7 @@ def test_the_page_is_enough_to_score(browser, tmp_path, game, size, how) -> None
         if idle:
             page.bring_to_front()
             wait_for_step(page, 1)
-        for _ in cook_a_soup(page, how, LEFT[game]) if idle else take_turns(page, how):
+        for _ in cook_a_soup(page, how, LEFT[game]) if idle else take_turns(page, how, played):
             audit(page, name.format("middle"))
         if idle:
             leave(page)

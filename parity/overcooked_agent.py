@@ -13,7 +13,7 @@ import numpy as np
 
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.games.overcooked.engine.constants import BLOCKED, NOTHING, EventColumn, Item, Player, Thing
-from collab_overcooked.games.overcooked.engine.rules import ingredients_in, is_idle, is_ready
+from collab_overcooked.games.overcooked.engine.rules import count_ingredients, is_idle, is_ready
 from collab_overcooked.kernels.macro_actions import Macro
 from parity.overcooked import compare_state, make_recorded, scene_of
 from parity.report import FileReport, Format, Recording, at, expect, has, starts_with
@@ -68,8 +68,11 @@ def _compare_moment(env: ParallelEnv, seat: int, recorded: Values, report: FileR
 
 def _pot(pot: np.ndarray, times: np.ndarray) -> list[Any]:
     if pot[Thing.ITEM] == Item.NONE or is_idle(pot):
-        return [int(ingredients_in(pot)), "off", "not cooking"]
-    return [int(ingredients_in(pot)), *(("off", "cooked") if is_ready(pot, times) else ("on", "still cooking"))]
+        return [int(count_ingredients(pot[Thing.SOUP])), "off", "not cooking"]
+    return [
+        int(count_ingredients(pot[Thing.SOUP])),
+        *(("off", "cooked") if is_ready(pot, times) else ("on", "still cooking")),
+    ]
 
 
 def _gate(gate: Sequence[int]) -> list[Any]:

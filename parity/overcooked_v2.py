@@ -12,13 +12,24 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.parallel import ParallelEnv
-from collab_overcooked.games.overcooked.v2.engine.compile import kinds_of
-from collab_overcooked.games.overcooked.v2.engine.constants import COOKED, INGREDIENTS, Terrain
+from collab_overcooked.games.overcooked.engine.constants import FIRST_INGREDIENT, HAND_END, IDLE, Item, Player, Terrain
+from collab_overcooked.games.overcooked.engine.spec import counts_of
+from collab_overcooked.games.overcooked.v2.engine.constants import COOK_TIME, INGREDIENTS
 from collab_overcooked.games.overcooked.v2.env import OvercookedV2
-from collab_overcooked.games.overcooked.v2.text.scene import decode_content
 from parity.report import FileReport, Format, Recording, at, expect, has
 from parity.rooms import seed_that_draws
 
+PLATE, COOKED = 1, 2  # bits of recorded contents, before two for the count of each ingredient
+STATIC = {  # recorded kinds of cells
+    Terrain.FLOOR: 0,
+    Terrain.COUNTER: 1,
+    Terrain.SERVING: 4,
+    Terrain.POT: 5,
+    Terrain.INDICATOR: 6,
+    Terrain.BUTTON: 7,
+    Terrain.DISHES: 9,
+    **{Terrain(Terrain.ONIONS + kind): 10 + kind for kind in range(len(INGREDIENTS))},
+}
 OPTIONS = {  # of the original's constructor
     "agent_view_size": "view_radius",
     "negative_rewards": "negative_rewards",
@@ -43,7 +54,31 @@ def make_recorded(episode: Values) -> tuple[OvercookedV2, ParallelEnv]:
 
 
 def _ingredients(bits: int) -> list[str]:
-    return [INGREDIENTS[kind] for kind in kinds_of(bits)]
+    return [name for name, count in zip(INGREDIENTS, counts_of(bits >> 2), strict=False) for _ in range(count)]
+
+
+def _thing(bits: int) -> dict[str, Any] | None:
+    """Return what recorded bits of a hand or counter mean: plate, cooked, then the count of each ingredient."""
+    if bits & COOKED:
+        return {"item": "dish", "ingredients": _ingredients(bits)}
+    return None if bits == 0 else {"item": "plate" if bits & PLATE else _ingredients(bits)[0]}
+
+
+def _bits(thing: Sequence[int], in_pot: bool) -> int:
+    """Return the bits by which a thing of our arrays is recorded."""
+    item, soup, tick = thing
+    if item == Item.SOUP:
+        return soup << 2 | (COOKED if tick == COOK_TIME else 0) | (0 if in_pot else PLATE)
+    return PLATE if item == Item.DISH else 1 << 2 * (item - FIRST_INGREDIENT + 1) if item != Item.NONE else 0
+
+
+def _cell(kind: int, thing: Sequence[int]) -> list[int]:
+    """Return content and timer by which a cell of our arrays is recorded."""
+    item, _, tick = thing
+    if kind == Terrain.BUTTON:
+        return [0, tick]
+    left = COOK_TIME - tick if kind == Terrain.POT and item == Item.SOUP and tick != IDLE else 0
+    return [_bits(thing, kind == Terrain.POT), left]
 
 
 def scene_of(episode: Values) -> dict[str, Any]:
@@ -51,15 +86,15 @@ def scene_of(episode: Values) -> dict[str, Any]:
     objects = []
     for y, row in enumerate(episode["grid0"]):
         for x, (static, bits, timer) in enumerate(row):
-            if bits and static == Terrain.POT:
+            if bits and static == STATIC[Terrain.POT]:
                 soup = {"item": "soup", "ingredients": _ingredients(bits)}
                 objects.append({"position": [x, y], **soup, "left": timer, "ready": bool(bits & COOKED)})
             elif bits:
-                objects.append({"position": [x, y], **(decode_content(bits) or {})})
+                objects.append({"position": [x, y], **(_thing(bits) or {})})
     scene: dict[str, Any] = {
         "recipe": _ingredients(episode["recipe0"]),
         "players": [
-            {"position": [x, y], "facing": FACINGS[facing], "holding": decode_content(held)}
+            {"position": [x, y], "facing": FACINGS[facing], "holding": _thing(held)}
             for x, y, facing, held in episode["agents0"]
         ],
         "objects": objects,
@@ -82,8 +117,13 @@ def _expect_observations(env: ParallelEnv, recorded: Sequence[Sequence[int]]) ->
 
 def _expect_state(env: ParallelEnv, grid: np.ndarray, agents: Sequence[Sequence[int]], recipe: int) -> None:
     state = env.arrays[0]
-    expect("agents", state.players[0, :, :4].tolist(), agents)
-    expect("grid", state.cells[0].tolist(), grid[..., 1:].tolist())
+    terrain = env.game.compiled.tables.terrain[0].tolist()
+    hands = [_bits(hand, False) for hand in state.players[0, :, Player.HAND : HAND_END].tolist()]
+    poses = state.players[0, :, : Player.HAND].tolist()
+    expect("agents", [[*pose, held] for pose, held in zip(poses, hands, strict=True)], agents)
+    pairs = zip(terrain, state.cells[0].tolist(), strict=True)
+    cells = [[_cell(*pair) for pair in zip(*row, strict=True)] for row in pairs]
+    expect("grid", cells, grid[..., 1:].tolist())
     expect("recipe", env.scene()["recipe"], _ingredients(recipe))
 
 
@@ -93,13 +133,14 @@ def _replay(episode: Values, report: FileReport) -> None:
     expect("shape of observations", list(game.single_observation_space.shape), episode["obs_shape"])
     env.reset(seed=0, options={"state": scene_of(episode)})
     grid = np.array(episode["grid0"])
-    expect("kinds of cells", tables.terrain.tolist(), grid[..., 0].tolist())
+    kinds = [[STATIC[kind] for kind in row] for row in tables.terrain[0].tolist()]
+    expect("kinds of cells", kinds, grid[..., 0].tolist())
     _expect_state(env, grid, episode["agents0"], episode["recipe0"])
     _expect_observations(env, episode["obs0"])
     for t, step in enumerate(episode["steps"]):
         with at(f"step {t + 1}, actions {step['a']}"):
             if episode["options"].get("sample_recipe_on_delivery"):
-                _draw_recorded(env, tables.recipes.tolist(), step["recipe"])
+                _draw_recorded(env, tables.recipes[0].tolist(), step["recipe"] >> 2)
             texts = zip(env.agents, step["a"], strict=True)
             _, rewards, *_ = env.step({agent: env.parse(ACTIONS[action]) for agent, action in texts})
             for y, x, *cell in step["grid"]:

@@ -15,14 +15,14 @@ from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.policies.search.simulator import Simulator
 
 
-def compiled_of(game: FullGame, env_id: str) -> Any:
-    """Return the compiled data of a game, including its tables, for a policy of this game.
+def compiled_of(game: FullGame, *env_ids: str) -> Any:
+    """Return the compiled data of a game, including its tables, for a policy of one or several games.
 
     Raises:
         ValueError: The game is another.
     """
-    if game.id != env_id:
-        raise ValueError(f"this policy plays {env_id} only, not {game.id}")
+    if game.id not in env_ids:
+        raise ValueError(f"this policy plays {' and '.join(env_ids)} only, not {game.id}")
     return game.compiled
 
 

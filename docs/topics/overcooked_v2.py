@@ -53,7 +53,7 @@ def overcooked_v2_options() -> str:
 def overcooked_v2_planes() -> str:
     """List the channels of an observation with the ingredients of the default layout."""
     game: Any = registry.load_game(ENV_ID)
-    blocks = planes_of(game.layout.kinds)
+    blocks = planes_of(game.compiled.kinds)
     return block_table(((b.name, len(b.highest), b.content) for b in blocks), int(starts_of(blocks)[-1]))
 
 

@@ -166,7 +166,7 @@ def steps_of_greedy(out: Path, suite: str, *options: str) -> list[str]:
     """Return what agent_0 does in the game of the page if greedy plays it."""
     folder = out / "greedy"
     run("evaluate", suite, *options, "--seed", "1", "--team", "all=greedy", "--no-report", "--out", folder)
-    (record,) = read_records(folder)
+    record, *_ = read_records(folder)
     return [step.action_texts[0] for step in record.steps]
 
 

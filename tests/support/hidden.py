@@ -140,22 +140,34 @@ def _scramble_home(game: Any, state: Any, seat: int, rng: np.random.Generator) -
 
 
 def _scramble_recipes(game: Any, state: Any, seat: int, rng: np.random.Generator) -> None:
-    from collab_overcooked.games.overcooked.v2.engine.constants import Clock, Player
+    from collab_overcooked.games.overcooked.engine.constants import HAND_END, Clock, LayoutSize, Player, Terrain
     from collab_overcooked.games.overcooked.v2.text.scene import cells_in_view
 
-    tables, players = game.compiled.tables, state.players[0]
+    tables, players, k = game.compiled.tables, state.players[0], state.clock[0, Clock.LAYOUT]
     if not players[seat, Player.KNOWS]:
-        state.clock[0, Clock.RECIPE] = rng.choice(tables.recipes)
+        recipes = tables.recipes[k, : tables.frames[k, LayoutSize.RECIPES]]
+        state.clock[0, Clock.RECIPE] = rng.choice(recipes)
     visible = cells_in_view(game.compiled.tables, *players[seat, : Player.FACING].tolist())
-    state.cells[0][~visible] = rng.integers(0, 30, ((~visible).sum(), 2))
-    floor = np.argwhere((tables.terrain == 0) & ~visible)[:, ::-1]
+    state.cells[0][~visible] = _scrambled_things(game, (~visible).sum(), rng)
+    floor = np.argwhere((tables.terrain[k] == Terrain.FLOOR) & ~visible)[:, ::-1]
     for j in range(len(players)):
         x, y = players[j, : Player.FACING].tolist()
         if j != seat:
             players[j, Player.KNOWS] = rng.integers(0, 2)
             if not visible[y, x]:
                 players[j, : Player.FACING] = rng.choice(floor)
-                players[j, [Player.FACING, Player.HAND]] = rng.integers(0, 4), rng.integers(0, 20)
+                players[j, Player.FACING] = rng.integers(0, 4)
+                (players[j, Player.HAND : HAND_END],) = _scrambled_things(game, 1, rng)
+
+
+def _scrambled_things(game: Any, count: int, rng: np.random.Generator) -> np.ndarray:
+    from collab_overcooked.games.overcooked.engine.constants import FIRST_INGREDIENT, Thing
+
+    things = np.zeros((count, len(Thing)), np.int32)
+    things[:, Thing.ITEM] = rng.integers(0, FIRST_INGREDIENT + game.compiled.kinds, count)
+    things[:, Thing.SOUP] = rng.integers(0, 4**game.compiled.kinds, count)
+    things[:, Thing.TICK] = rng.integers(-1, 21, count)
+    return things
 
 
 def _scramble_rooms(game: Any, state: Any, seat: int, rng: np.random.Generator) -> None:

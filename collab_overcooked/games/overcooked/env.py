@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import copy
-import pathlib
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -15,7 +14,6 @@ from collab_overcooked.envs.event_rewards import Pay
 from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.io.checks import parse_text, quote_value
-from collab_overcooked.io.schema import Parser, one_of
 from collab_overcooked.kernels.batch_kernels import BatchKernels
 from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE
 from collab_overcooked.render.model import Drawing
@@ -28,12 +26,10 @@ from .engine.constants import (
     WAIT,
     Action,
     Change,
-    ChangeTime,
     Clock,
     Event,
     Kind,
     LayoutSize,
-    Param,
     Path,
     Reason,
     Thing,
@@ -46,6 +42,7 @@ from .engine.solvability import FLOOR
 from .engine.spec import Layout, load_kitchen
 from .engine.state import Out, State
 from .engine.step import BATCH_KERNELS, DIRECTIVES
+from .pool import read_pool
 from .text import text
 from .text.manual import OvercookedManual, Reader, orders_text
 
@@ -150,7 +147,7 @@ class Overcooked(OvercookedManual):
         macros = ("macro_state",) if self.has_macros else ()
         self.global_state = ("players", "cells", "clock", *macros, *(("changes",) if changes else ()))
         height, width = self.compiled.tables.terrain.shape[1:]
-        self.sizes = {"H": height, "W": width, "layers": len(Path) if self.has_macros else 0}
+        self.sizes = {"H": height, "W": width, "layers": len(Path) if self.has_macros else 0, "kinds": 0}
         self.sizes["changes"] = len(Change) if changes else 0
         self.planes_axis = (config.axes or "whc").index("c")
         self._set_spaces(self.compiled.space)
@@ -166,26 +163,9 @@ class Overcooked(OvercookedManual):
         has_pot = any(name.startswith(LETTERS[Kind.POT]) for name in names)
         return tuple(step for step in self.tutorial if has_pot or step[0] != "pot")
 
-    def reset_parsers(self) -> dict[str, Parser]:
-        return {"layout": one_of(self.compiled.names, "layout"), **super().reset_parsers()}
-
-    def _choose(self, state: State, which: np.ndarray, options: Mapping[str, Any]) -> None:
-        """Choose the layout that the options name; otherwise one is drawn."""
-        name = options.get("layout", options.get("state", {}).get("layout"))
-        if name is not None:
-            state.clock[which, Clock.LAYOUT] = self._index(name)
-
-    def _index(self, name: str) -> int:
-        return self.compiled.names.index(name)
-
     @property
     def batch_kernels(self) -> BatchKernels:  # type: ignore[override]
         return DIRECTIVES if self.has_macros else BATCH_KERNELS
-
-    @property
-    def layouts(self) -> tuple[Layout, ...]:
-        """Specifications of the layouts in the pool."""
-        return self.compiled.layouts
 
     @property
     def display_names(self) -> tuple[str, ...]:
@@ -218,30 +198,6 @@ class Overcooked(OvercookedManual):
     def clock(self, state: State, i: int, timestep: int) -> str:
         return f"step {timestep}"
 
-    def layout_numbers(self, state: State) -> np.ndarray:
-        """Return the number of the layout in which each episode started, int32 (B,)."""
-        has_changes = self.compiled.config.changes is not None
-        numbers: np.ndarray = state.changes[:, Change.FIRST] if has_changes else state.clock[:, Clock.LAYOUT]
-        return numbers
-
-    def known_to(self, seat: int) -> Overcooked:
-        """Return the game without changes that nobody can foresee; see ``policies.search.simulator``.
-
-        These are secret ones and those at random times. A change that is already announced comes all the same.
-        """
-        return self._foreseen
-
-    @cached_property
-    def _foreseen(self) -> Overcooked:
-        config, tables = self.compiled.config, self.compiled.tables
-        if config.changes is None or (config.notice and "random" not in config.changes):
-            return self
-        params = tables.params.copy()
-        params[Param.CHANGES] = ChangeTime.NEVER
-        foreseen = copy.copy(self)
-        foreseen.__setstate__({"compiled": replace(self.compiled, tables=tables._replace(params=params))})
-        return foreseen
-
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
         """Return the event of each player in the last step, by the original's names.
 
@@ -254,7 +210,7 @@ class Overcooked(OvercookedManual):
     def drawing(self, scene: dict[str, Any], seat: int | None = None) -> Drawing:
         from .text.picture import picture
 
-        k = self._index(scene["layout"])
+        k = self.layout_index(scene["layout"])
         return picture(self.layouts[k], scene, self.display_names, self.object_names[k], self.coming(k))
 
 
@@ -278,10 +234,4 @@ def load_pool(source: Any, generator: Mapping[str, Any] | None = None, agents: i
         return generate(read_generator_config({**({} if agents is None else {"agents": agents}), **(generator or {})}))
     if generator is not None:
         raise ValueError(f"generator is for layout {PROCEDURAL!r}, not {quote_value(source)}")
-    if isinstance(source, (str, pathlib.Path, Mapping)):
-        return [load_kitchen(source)]
-    if not isinstance(source, Sequence) or not source:
-        raise ValueError(
-            f"layout must be a name, a path, a mapping or a list of at least one of them, not {quote_value(source)}"
-        )
-    return [load_kitchen(entry) for entry in source]
+    return read_pool(source, load_kitchen)

@@ -52,9 +52,9 @@ def test_burn() -> None:
     assert pots == [[19], [20], [21], [22], []]
     assert rollout.sparse == [[0, 0]] * 4 + [[-2, -3]]
     assert rollout.scene["score"] == -5 and rollout.scene["served"] == 0
-    times = np.full((4, 4), 2, np.int32)
-    pot = np.array([Item.SOUP, 3, 0, 1], np.int32)
-    assert rules.burn(pot, times, 1) == 0 and pot.tolist() == [Item.SOUP, 3, 0, 1], "it still cooks"
+    times = np.full(16, 2, np.int32)
+    pot = np.array([Item.SOUP, 3, 1], np.int32)
+    assert rules.burn(pot, times, 1) == 0 and pot.tolist() == [Item.SOUP, 3, 1], "it still cooks"
     pot[Thing.TICK] = 2
     assert rules.burn(pot, times, 1) == 1 and not pot.any()
 

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from games.collab_overcooked.world import drawn
 from games.overcooked.world import open_world, play
 
 from collab_overcooked.games.overcooked.engine import rules
-from collab_overcooked.games.overcooked.engine.constants import HAND_END, Event, Item, Player, PotCounts, Terrain, Thing
+from collab_overcooked.games.overcooked.engine.constants import (
+    FIRST_INGREDIENT,
+    HAND_END,
+    Event,
+    Item,
+    Player,
+    PotCounts,
+    Terrain,
+    Thing,
+)
+from collab_overcooked.games.overcooked.engine.spec import number_of
 from collab_overcooked.kernels.rng import seed_states
 
-TIMES = np.full((4, 4), 20, np.int32)
+TIMES = np.full(16, 20, np.int32)
 ROOM = """
     XXPXX
     O 1 O
@@ -27,7 +39,7 @@ TWO_POTS = """
 
 
 def thing(item="none", onions=0, tomatoes=0, tick=0):
-    return np.array([Item[item.upper()], onions, tomatoes, tick], np.int32)
+    return np.array([Item[item.upper()], number_of((onions, tomatoes)), tick], np.int32)
 
 
 def hands(*items):
@@ -56,11 +68,23 @@ def test_put():
 def test_move_thing():
     source, target = thing("soup", 2, 1, 20), thing()
     rules.move_thing(source, target)
-    assert (source.tolist(), target.tolist()) == ([0] * 4, thing("soup", 2, 1, 20).tolist())
+    assert (source.tolist(), target.tolist()) == ([0] * 3, thing("soup", 2, 1, 20).tolist())
 
 
-def test_ingredients_in():
-    assert [int(rules.ingredients_in(pot)) for pot in ALL_POTS] == [0, 2, 3, 1, 3, 2]
+def test_count_ingredients():
+    assert [int(rules.count_ingredients(pot[Thing.SOUP])) for pot in ALL_POTS] == [0, 2, 3, 1, 3, 2]
+    for counts in product(range(4), repeat=5):
+        if sum(counts) <= 3:
+            assert rules.count_ingredients(number_of(counts)) == sum(counts)
+            assert [int(rules.count_kind(number_of(counts), FIRST_INGREDIENT + kind)) for kind in range(5)] == [*counts]
+
+
+def test_dispensed():
+    given = {kind.name: int(rules.dispensed(kind)) for kind in Terrain}
+    assert {name: Item(item).name for name, item in given.items() if item} == {
+        "DISHES": "DISH",
+        **{f"{item.name}{'ES' if item.name.endswith('O') else 'S'}": item.name for item in Item if item > Item.DISH},
+    }
 
 
 def test_is_idle():
@@ -69,9 +93,9 @@ def test_is_idle():
 
 def test_is_ready():
     assert [bool(rules.is_ready(pot, TIMES)) for pot in ALL_POTS] == [False] * 5 + [True]
-    assert rules.is_ready(STARTED, np.zeros((4, 4), np.int32))  # a soup that needs no time
-    assert not rules.is_ready(HALF, np.zeros((4, 4), np.int32))
-    assert not rules.is_ready(thing("dish"), np.zeros((4, 4), np.int32))
+    assert rules.is_ready(STARTED, np.zeros(16, np.int32))  # a soup that needs no time
+    assert not rules.is_ready(HALF, np.zeros(16, np.int32))
+    assert not rules.is_ready(thing("dish"), np.zeros(16, np.int32))
 
 
 def test_is_full_with_three_or_once_started():
@@ -133,7 +157,7 @@ def test_is_dish_wanted(held, dish_pots, lying, expected):
     ],
 )
 def test_is_pickup_useful(item, other, all_full, useful):
-    cells, terrain = np.zeros((1, 1, 4), np.int32), np.full((1, 1), Terrain.COUNTER, np.int32)
+    cells, terrain = np.zeros((1, 1, 3), np.int32), np.full((1, 1), Terrain.COUNTER, np.int32)
     pots = PotCounts(total=2, full=2 if all_full else 1, with_food=1)
     args = hands("none", other), cells, terrain, pots
     assert bool(rules.is_pickup_useful(Item[item.upper()], 0, *args)) is useful
@@ -221,7 +245,7 @@ def test_add_ingredient():
     for name in ("tomato", "onion", "tomato"):
         hand = thing(name)
         rules.add_ingredient(hand, pot)
-        assert hand.tolist() == [0] * 4
+        assert hand.tolist() == [0] * 3
     assert pot.tolist() == thing("soup", 1, 2, -1).tolist()
 
 
@@ -279,12 +303,12 @@ def test_use_dispenser_of_tomatoes_is_noted_nowhere():
 
 
 def test_deliver_pays_what_is_ordered():
-    values = np.zeros((4, 4), np.int32)
-    values[3, 0] = 20
+    values = np.zeros(16, np.int32)
+    values[number_of((3, 0))] = 20
     for onions, paid in ((3, 20), (2, 0)):
         hand = thing("soup", onions, 0, 20)
         assert rules.deliver(hand, values) == paid
-        assert hand.tolist() == [0] * 4
+        assert hand.tolist() == [0] * 3
 
 
 @pytest.mark.parametrize(
@@ -454,7 +478,7 @@ def test_age_gate(counter, occupied, pause, after):
 def test_age_gate_leaves_closed_gates_alone():
     gate = thing()
     rules.age_gate(gate, False, 10, 1)
-    assert gate.tolist() == [0] * 4
+    assert gate.tolist() == [0] * 3
 
 
 def test_an_open_gate_lets_the_partner_through_in_the_same_step_and_closes_after_eleven():
@@ -507,6 +531,7 @@ def test_start_anywhere_keeps_players_on_their_floor_and_apart():
     assert len(seen) == (4 + 2 + 4) * 4  # every cell of its floor and every facing, for every player
 
 
-def test_hand_is_the_last_of_a_player_and_a_thing():
-    assert [column.name for column in Player][Player.HAND + 1 :] == [column.name for column in Thing][1:]
-    assert HAND_END == len(Player)
+def test_hand_is_a_thing():
+    names = [column.name for column in Player]
+    assert names[Player.HAND + 1 : HAND_END] == [column.name for column in Thing][1:]
+    assert names[HAND_END:] == ["KNOWS"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations_with_replacement
 from typing import Any
 
 import gymnasium
@@ -14,16 +15,16 @@ from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE, Level
 from collab_overcooked.kernels.paths import shortest_paths
 
-from .config import OvercookedConfig
+from .config import OvercookedConfig, change_steps, pack_changes
 from .constants import (
     FIRST_ROWS,
+    INGREDIENTS,
     MAX_INGREDIENTS,
     MAX_PLAYERS,
     NOTHING,
     SYMBOLS,
     TERRAINS,
     VERBS,
-    ChangeTime,
     Kind,
     LayoutSize,
     Object,
@@ -35,14 +36,14 @@ from .constants import (
     Verb,
 )
 from .observation_layout import compile_view
-from .spec import SOUPS, Layout, check_shaping
+from .spec import Layout, check_shaping, number_of
 from .state import Tables
 
 Array = np.ndarray
 WALKABLE = (Terrain.FLOOR, Terrain.GATE)
 
 
-def number_objects(layouts: Sequence[Layout], grids: Array) -> Array:
+def number_objects(layouts: Sequence[Any], grids: Array) -> Array:
     """Number the objects of each layout, row by row and from 0 on for every kind.
 
     Returns:
@@ -108,47 +109,72 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig, spare_p
     Raises:
         ValueError: Options contradict each other or do not fit the layouts, or layouts cannot be of one pool.
     """
-    names = _names(layouts)
+    names = check_names(layouts)
     n_players = _count_players(layouts, config)
     if config.burn is None and config.burn_cost != OvercookedConfig.burn_cost:
         raise ValueError(f"burn_cost={config.burn_cost} is for soup that burns; set burn, too")
     if config.dynamics == "auto":
         for layout in layouts:
             _refuse_small_orders(layout)
-    terrain = _terrain(layouts)
-    floor = np.stack([number_floor(grid) for grid in terrain])
-    neighbours = np.stack([find_neighbours(numbers, int(floor.max()) + 1) for numbers in floor])
-    times = np.stack([_times(layout) for layout in layouts])
+    terrain = compile_terrain([layout.grid for layout in layouts], SYMBOLS)
+    grids = compile_grids(layouts, terrain, auto_start=config.dynamics == "auto")
+    pays = [{soup: layout.pays(soup) for soup in layout.orders} for layout in layouts]
+    values = np.stack([by_soup(entry, len(INGREDIENTS)) for entry in pays])
+    times = np.stack([by_soup(layout.cook_times, len(INGREDIENTS)) for layout in layouts])
     frames = np.stack([_frame(layout, config) for layout in layouts])
-    _check_changes(config, names, n_players, terrain, times, frames)
+    check_changes(config, names, n_players, terrain, times, frames)
     symbols = set().union(*(row for layout in layouts for row in layout.grid))
     highest = {"cook_time": int(times.max()), "gate_limit": int(frames[:, LayoutSize.GATE_LIMIT].max())}
+    floor, neighbours = grids["floor"], grids["neighbours"]
     seen, space = compile_view(config, symbols, terrain, floor, neighbours, n_players, spare_planes, **highest)
-    objects = number_objects(layouts, terrain)
     levels = parse_action_levels(config.action_level, n_players, PRIMITIVE)
     tables = Tables(
         params=_params(config, levels),
         shaping=np.stack([_shaping(layout, config) for layout in layouts]),
         frames=frames,
-        terrain=terrain,
         starts=np.stack([_starts(layout, n_players) for layout in layouts]),
-        regions=np.stack([number_regions(grid) for grid in terrain]),
-        pots=_places([layout.cells("P") for layout in layouts]),
-        gates=_places([layout.cells("G") for layout in layouts]),
-        values=np.stack([_values(layout) for layout in layouts]),
-        best=np.stack([_best(_values(layout)) for layout in layouts]),
+        **grids,
+        values=values,
+        best=np.stack([best_of(pays) for pays in values]),
         times=times,
-        floor=floor,
-        neighbours=neighbours,
         **seen,
-        objects=objects,
-        catalogue=list_directives(objects, config.dynamics == "auto"),
         levels=_numbers([Level[level.upper()] for level in levels]),
+        recipes=np.zeros((len(layouts), 0), np.int32),
+        planes=np.zeros(0, np.int32),
+        permuted=np.zeros(0, np.int32),
     )
     return Compiled(tuple(layouts), config, names, tables, n_players, levels, space)
 
 
-def _names(layouts: Sequence[Layout]) -> tuple[str, ...]:
+def compile_grids(layouts: Sequence[Any], terrain: Array, *, auto_start: bool) -> dict[str, Array]:
+    """Return the tables that follow from the cells of a pool: ``terrain`` itself, places, floors and directives.
+
+    Args:
+        layouts: Of Overcooked or of OvercookedV2.
+        terrain: See ``Tables``.
+        auto_start: Whether pots start by themselves.
+    """
+    floor = np.stack([number_floor(grid) for grid in terrain])
+    objects = number_objects(layouts, terrain)
+    return {
+        "terrain": terrain,
+        "regions": np.stack([number_regions(grid) for grid in terrain]),
+        "pots": places_of([cells_of(grid, Terrain.POT) for grid in terrain]),
+        "gates": places_of([cells_of(grid, Terrain.GATE) for grid in terrain]),
+        "buttons": places_of([cells_of(grid, Terrain.BUTTON) for grid in terrain]),
+        "floor": floor,
+        "neighbours": np.stack([find_neighbours(numbers, int(floor.max()) + 1) for numbers in floor]),
+        "objects": objects,
+        "catalogue": list_directives(objects, auto_start),
+    }
+
+
+def check_names(layouts: Sequence[Any]) -> tuple[str, ...]:
+    """Return the names of a pool's layouts.
+
+    Raises:
+        ValueError: Two of them have the same.
+    """
     names = tuple(layout.name for layout in layouts)
     for i, name in enumerate(names):
         if name in names[:i]:
@@ -180,10 +206,22 @@ def _refuse_small_orders(layout: Layout) -> None:
         )
 
 
-def _check_changes(
-    config: OvercookedConfig, names: Sequence[str], n_players: int, terrain: Array, times: Array, frames: Array
+def check_changes(
+    config: Any, names: Sequence[str], n_players: int, terrain: Array, times: Array, frames: Array
 ) -> None:
-    """Refuse changes that could never come, as players have nowhere to go, or leave things in an impossible state."""
+    """Refuse changes that could never come, as players have nowhere to go, or leave things in an impossible state.
+
+    Args:
+        config: Options of the game.
+        names: Of the layouts, in the order in which they follow each other.
+        n_players: N.
+        terrain: See ``Tables``, as ``times`` and ``frames``.
+        times: By soup.
+        frames: Sizes of the layouts.
+
+    Raises:
+        ValueError: The kitchen could not change from some layout into the next one.
+    """
     if config.changes is None:
         if config.notice:
             raise ValueError(f"notice={config.notice} is for kitchens that change; set changes, too")
@@ -192,7 +230,7 @@ def _check_changes(
         raise ValueError(
             f"changes needs a pool of at least two layouts, not only {names[0]}: layout=[A, B], or --layouts A+B"
         )
-    least, _ = _change_steps(config)
+    least, _ = change_steps(config.changes)
     if "after" not in config.changes and config.notice >= least:  # type: ignore[operator]
         raise ValueError(f"notice must be below the {least} steps between two changes, not {config.notice}")
     for name, grid, time, frame in zip(names[1:], terrain[1:], times[1:], frames[1:], strict=True):
@@ -223,20 +261,11 @@ def _check_room(name: str, following: str, before: Array, after: Array, n_player
             )
 
 
-def _change_steps(config: OvercookedConfig) -> tuple[int, int]:
-    """Return the fewest and the most steps between two changes; 0 where a delivery brings them, or nothing does."""
-    changes: Any = config.changes or {}
-    low, high = changes.get("random", [changes.get("every", 0)] * 2)
-    return low, high
-
-
 def _numbers(values: object) -> np.ndarray:
     return np.ascontiguousarray(values, np.int32)
 
 
 def _params(config: OvercookedConfig, levels: Sequence[str]) -> np.ndarray:
-    least, most = _change_steps(config)
-    change_time = ChangeTime.TIMED if most else ChangeTime.DELIVERY
     return config.pack(
         Param,
         auto_start=config.dynamics == "auto",
@@ -245,9 +274,7 @@ def _params(config: OvercookedConfig, levels: Sequence[str]) -> np.ndarray:
         macros=MEDIUM in levels,
         rules=Rules[config.text_rules.upper()],
         stalemate=Stalemate[config.stalemate.upper()],
-        changes=ChangeTime.NEVER if config.changes is None else change_time,
-        change_low=least,
-        change_high=most,
+        **pack_changes(config.changes),
     )
 
 
@@ -261,15 +288,17 @@ def _frame(layout: Layout, config: OvercookedConfig) -> np.ndarray:
     frame[LayoutSize.HEIGHT], frame[LayoutSize.WIDTH] = layout.height, layout.width
     frame[LayoutSize.POTS], frame[LayoutSize.GATES] = len(layout.cells("P")), len(layout.cells("G"))
     frame[LayoutSize.GATE_LIMIT] = layout.gate_limit if config.gate_limit is None else config.gate_limit
+    frame[LayoutSize.OBJECT_CELLS] = sum(len(layout.cells(symbol)) for symbol in "XPG")
     return frame
 
 
-def _terrain(layouts: Sequence[Layout]) -> np.ndarray:
-    size = (max(layout.height for layout in layouts), max(layout.width for layout in layouts))
-    terrain = np.full((len(layouts), *size), Terrain.WALL, np.int32)
-    for k, layout in enumerate(layouts):
-        for y, row in enumerate(layout.grid):
-            terrain[k, y, : layout.width] = [SYMBOLS.index(symbol) for symbol in row]
+def compile_terrain(grids: Sequence[Sequence[str]], symbols: Mapping[str, int]) -> np.ndarray:
+    """Return the kinds of cells of a pool of grids, int32 (K, H, W), with walls around smaller ones."""
+    size = max(map(len, grids)), max(len(grid[0]) for grid in grids)
+    terrain = np.full((len(grids), *size), Terrain.WALL, np.int32)
+    for cells, grid in zip(terrain, grids, strict=True):
+        for y, row in enumerate(grid):
+            cells[y, : len(row)] = [symbols[symbol] for symbol in row]
     return terrain
 
 
@@ -278,7 +307,14 @@ def _starts(layout: Layout, n_players: int) -> np.ndarray:
     return _numbers([*layout.starts, *free][:n_players])
 
 
-def _places(cells: Sequence[Sequence[tuple[int, int]]]) -> np.ndarray:
+def cells_of(terrain: np.ndarray, kind: Terrain) -> np.ndarray:
+    """Return the cells (x, y) of a kind, row by row, (M, 2)."""
+    cells: np.ndarray = np.argwhere(terrain == kind)[:, ::-1]
+    return cells
+
+
+def places_of(cells: Sequence[Any]) -> np.ndarray:
+    """Return cells (x, y) of each layout of a pool, int32 (K, M, 2); unused rows are 0."""
     places = np.zeros((len(cells), max(map(len, cells)), 2), np.int32)
     for rows, row in zip(places, cells, strict=True):
         rows[: len(row)] = np.reshape(row, (-1, 2))
@@ -316,23 +352,20 @@ def number_regions(terrain: np.ndarray, open_kinds: Sequence[int] = (Terrain.FLO
     return regions
 
 
-def _values(layout: Layout) -> np.ndarray:
-    values = np.zeros((MAX_INGREDIENTS + 1, MAX_INGREDIENTS + 1), np.int32)
-    for soup in layout.orders:
-        values[soup] = layout.pays(soup)
-    return values
+def by_soup(numbers: Mapping[Sequence[int], int], kinds: int) -> np.ndarray:
+    """Return a table by soup of ``kinds`` ingredients, int32 (S,): the numbers of some soups, 0 for all others."""
+    table = np.zeros(1 << 2 * kinds, np.int32)
+    for counts, number in numbers.items():
+        table[number_of(counts)] = number
+    return table
 
 
-def _best(values: np.ndarray) -> np.ndarray:
-    best = np.zeros_like(values)
-    for onions, tomatoes in [(0, 0), *SOUPS]:
-        grown = [soup for soup in SOUPS if soup[0] >= onions and soup[1] >= tomatoes]
-        best[onions, tomatoes] = max(values[soup] for soup in grown)
+def best_of(values: np.ndarray) -> np.ndarray:
+    """Return the most that each soup of up to three ingredients can still become, int32 (S,), given what soups pay."""
+    best, kinds = values.copy(), (len(values).bit_length() - 1) // 2
+    for size in range(MAX_INGREDIENTS - 1, -1, -1):
+        for ingredients in combinations_with_replacement(range(kinds), size):
+            soup = sum(1 << 2 * kind for kind in ingredients)
+            best[soup] = max(best[soup], *(best[soup + (1 << 2 * kind)] for kind in range(kinds)))
+    best[0] = max(best[1 << 2 * kind] for kind in range(kinds))  # an empty pot is worth nothing by itself
     return best
-
-
-def _times(layout: Layout) -> np.ndarray:
-    times = np.zeros((MAX_INGREDIENTS + 1, MAX_INGREDIENTS + 1), np.int32)
-    for soup, time in layout.cook_times.items():
-        times[soup] = time
-    return times

@@ -11,7 +11,7 @@ from collab_overcooked.io import schema
 from collab_overcooked.io.config import MAX_OPTION, OBS_REASON, Config, boolean, choice, integer, unchecked
 from collab_overcooked.kernels.macro_actions import PRIMITIVE
 
-from .constants import MAX_PLAYERS, Rules, Stalemate
+from .constants import MAX_PLAYERS, ChangeTime, Rules, Stalemate
 from .observation_layout import AXES, ENCODINGS
 
 MAX_RADIUS = 100
@@ -37,6 +37,36 @@ def _changes(value: Any) -> dict[str, Any]:
     if "random" in read and read["random"][0] > read["random"][1]:
         raise schema.refuse(value, "random: [least, most] steps")
     return read
+
+
+def changes_option() -> Any:
+    """Return the option ``changes`` of a game whose kitchens change."""
+    return field(
+        default=None,
+        metadata={
+            "meaning": "When the kitchen changes into the next layout of the pool: every number of steps (``100`` or"
+            " ``{every: 100}``), after a number drawn from the episode's seed (``{random: [80, 120]}``), or after a"
+            " delivery (``{after: delivery}``). Default: never.",
+            "parser": _changes,
+        },
+    )
+
+
+NOTICE = "Steps for which a change is announced in observations, texts and pictures; 0 keeps it secret."
+
+
+def change_steps(changes: Any) -> tuple[int, int]:
+    """Return the fewest and the most steps between two changes; 0 where a delivery brings them, or nothing does."""
+    known: Any = changes or {}
+    low, high = known.get("random", [known.get("every", 0)] * 2)
+    return low, high
+
+
+def pack_changes(changes: Any) -> dict[str, int]:
+    """Return the entries of ``Param`` that the option ``changes`` decides, in lower case."""
+    low, high = change_steps(changes)
+    times = ChangeTime.TIMED if high else ChangeTime.DELIVERY
+    return {"changes": ChangeTime.NEVER if changes is None else times, "change_low": low, "change_high": high}
 
 
 def _size(value: Any) -> list[int]:
@@ -94,18 +124,8 @@ class OvercookedConfig(Config):
         "empty_handed", 'Who opens gates: ``"empty_handed"`` or ``"anyone"``.', ("empty_handed", "anyone")
     )
     gate_reset: bool = boolean(True, "Close all gates when an episode starts; the original does not reset them.")
-    changes: int | Mapping[str, Any] | None = field(
-        default=None,
-        metadata={
-            "meaning": "When the kitchen changes into the next layout of the pool: every number of steps (``100`` or"
-            " ``{every: 100}``), after a number drawn from the episode's seed (``{random: [80, 120]}``), or after a"
-            " delivery (``{after: delivery}``). Default: never.",
-            "parser": _changes,
-        },
-    )
-    notice: int = integer(
-        0, "Steps for which a change is announced in observations, texts and pictures; 0 keeps it secret.", least=0
-    )
+    changes: int | Mapping[str, Any] | None = changes_option()
+    notice: int = integer(0, NOTICE, least=0)
     burn: int | None = integer(
         None,
         "Steps after which ready soup burns if it stays in its pot, which is then empty. Default: never.",

@@ -1,7 +1,7 @@
-"""Codes and column names of the Overcooked arrays.
+"""Codes and column names of the arrays that Overcooked and OvercookedV2 share.
 
 Shape letters: B environment, K layout of the pool, N player, H rows and W columns of the largest layout, P pots,
-G gates.
+G gates. A soup is one number: two bits for the count of each kind of ingredient, onions first.
 """
 
 from __future__ import annotations
@@ -35,36 +35,69 @@ class Terrain(IntEnum):
 
     FLOOR = 0
     COUNTER = 1
-    ONIONS = 2  # dispenser
-    TOMATOES = 3  # dispenser
-    DISHES = 4  # dispenser
-    POT = 5
-    SERVING = 6
-    WALL = 7  # also around layouts smaller than the largest one of a pool
-    GATE = 8
+    POT = 2
+    SERVING = 3
+    WALL = 4  # also around layouts smaller than the largest one of a pool
+    GATE = 5
+    INDICATOR = 6  # shows the recipe
+    BUTTON = 7  # shows the recipe for a while
+    DISHES = 8  # dispenser, as all from here on, in the order of Item
+    ONIONS = 9
+    TOMATOES = 10
+    CARROTS = 11  # from here on OvercookedV2 only
+    MUSHROOMS = 12
+    POTATOES = 13
+    CUCUMBERS = 14
+    LEEKS = 15
+    PEAS = 16
+    APPLES = 17
+    BANANAS = 18
 
 
-SYMBOLS = " XOTDPSWG"  # of Terrain, in order
+FIRST_DISPENSER = int(Terrain.DISHES)
+FIRST_PILE = int(Terrain.ONIONS)  # of ingredients
+SYMBOLS = {
+    " ": Terrain.FLOOR,
+    "X": Terrain.COUNTER,
+    "O": Terrain.ONIONS,
+    "T": Terrain.TOMATOES,
+    "D": Terrain.DISHES,
+    "P": Terrain.POT,
+    "S": Terrain.SERVING,
+    "W": Terrain.WALL,
+    "G": Terrain.GATE,
+}
 
 
 class Item(IntEnum):
     """Contents of a hand, a counter or a pot."""
 
     NONE = 0
-    ONION = 1
-    TOMATO = 2
+    SOUP = 1
+    OPEN = 2  # no object: the mark of an open gate's cell
     DISH = 3
-    SOUP = 4
-    OPEN = 5  # no object: the mark of an open gate's cell
+    ONION = 4
+    TOMATO = 5
+    CARROT = 6  # from here on OvercookedV2 only
+    MUSHROOM = 7
+    POTATO = 8
+    CUCUMBER = 9
+    LEEK = 10
+    PEA = 11
+    APPLE = 12
+    BANANA = 13
+
+
+FIRST_INGREDIENT = int(Item.ONION)
+COUNT = 3  # mask of the count of one kind in a soup
 
 
 class Thing(IntEnum):
-    """The four numbers of an object, alike in hands and on cells; all 0 for none."""
+    """The three numbers of an object, alike in hands and on cells; all 0 for none."""
 
     ITEM = 0
-    ONIONS = 1  # in a soup
-    TOMATOES = 2  # in a soup
-    TICK = 3  # of a soup: IDLE, then steps of cooking; of an open gate: its counter
+    SOUP = 1  # what is in a soup
+    TICK = 2  # of a soup: IDLE, then steps of cooking; of an open gate: its counter; of a button: steps it shows
 
 
 class Player(IntEnum):
@@ -73,17 +106,17 @@ class Player(IntEnum):
     X = 0
     Y = 1
     FACING = 2  # kernels.grid.Direction
-    HAND = 3  # first of the four columns of ``Thing``
-    ONIONS = 4
-    TOMATOES = 5
-    TICK = 6
+    HAND = 3  # first of the three columns of ``Thing``
+    SOUP = 4
+    TICK = 5
+    KNOWS = 6  # 1 once the player has seen the current recipe, where recipes are hidden
 
 
 HAND_END = Player.HAND + len(Thing)
 
 
 class Clock(IntEnum):
-    """Columns of ``State.clock`` (B, 6)."""
+    """Columns of ``State.clock`` (B, 8)."""
 
     T = 0  # steps taken
     LIMIT = 1  # steps at which the episode is cut off
@@ -91,16 +124,22 @@ class Clock(IntEnum):
     LAYOUT = 3  # index in the pool
     SERVED = 4  # soups delivered, paid or not
     SCORE = 5  # what they paid
+    RECIPE = 6  # soup of a hidden recipe, else 0
+    DELIVERED = 7  # 1 if the last step delivered the hidden recipe
 
 
 class LayoutSize(IntEnum):
-    """Columns of ``Tables.frames`` (K, 5): the sizes of a layout."""
+    """Columns of ``Tables.frames`` (K, 9): the sizes of a layout."""
 
     HEIGHT = 0
     WIDTH = 1
     POTS = 2
     GATES = 3
     GATE_LIMIT = 4  # counter at which an unoccupied gate closes
+    OBJECT_CELLS = 5
+    RECIPES = 6  # hidden ones
+    KINDS = 7  # of ingredients, where recipes are hidden
+    BUTTONS = 8
 
 
 class Param(IntEnum):
@@ -121,6 +160,12 @@ class Param(IntEnum):
     NOTICE = 12  # steps for which a change is announced, 0 for secret changes
     BURN = 13  # steps after which ready soup in a pot burns, NOTHING for never
     BURN_COST = 14  # points that a burnt soup costs the team
+    WRONG_PAYS = 15  # points for a soup that is not the hidden recipe
+    REDRAW = 16  # 1 where a hidden recipe is drawn anew after its delivery
+    RANDOM_STATE = 17
+    LIGHT = 18  # 1 where serving cells show a delivery of the hidden recipe
+    RADIUS = 19  # of the view that decides who knows a hidden recipe, NOTHING for the whole map
+    CHANNELS = 20  # of a picture of OvercookedV2, without room for more
 
 
 class ChangeTime(IntEnum):
@@ -212,11 +257,16 @@ class Reason(ReasonCode):
     NO_SUCH_ACTION = 15, "This player has no action with that number."
 
 
-# What a cell hands out without end, by Terrain; plain ints, as kernels index with numbers and not with members.
-DISPENSED = (0, 0, int(Item.ONION), int(Item.TOMATO), int(Item.DISH), 0, 0, 0, 0)
-# First event of each Item's kind; a useful one has the next number.
-PICKUPS = (NOTHING, int(Event.ONION_PICKUP), int(Event.TOMATO_PICKUP), int(Event.DISH_PICKUP), int(Event.SOUP_PICKUP))
-DROPS = (NOTHING, int(Event.ONION_DROP), int(Event.TOMATO_DROP), int(Event.DISH_DROP), int(Event.SOUP_DROP))
+# First event of each Item's kind; a useful one has the next number. Plain ints, as kernels index with numbers.
+PICKUPS = (
+    NOTHING,
+    int(Event.SOUP_PICKUP),
+    NOTHING,
+    int(Event.DISH_PICKUP),
+    int(Event.ONION_PICKUP),
+    int(Event.TOMATO_PICKUP),
+)
+DROPS = (NOTHING, int(Event.SOUP_DROP), NOTHING, int(Event.DISH_DROP), int(Event.ONION_DROP), int(Event.TOMATO_DROP))
 
 
 class Rules(IntEnum):

@@ -17,6 +17,7 @@ from collab_overcooked.kernels.macro_actions import CONTINUE, is_running
 from .constants import (
     AWAY,
     BLOCKED,
+    FIRST_INGREDIENT,
     FIRST_ROWS,
     FREE,
     NOTHING,
@@ -192,14 +193,14 @@ def judge_load(here, hand, moves, times, params):
     if here[Thing.ITEM] != Item.SOUP or is_idle(here):
         return Reason.NOT_READY
     walk = moves - BLOCKED if moves >= BLOCKED else moves
-    left = times[here[Thing.ONIONS], here[Thing.TOMATOES]] - here[Thing.TICK]
+    left = times[here[Thing.SOUP]] - here[Thing.TICK]
     return Reason.OK if left <= walk else Reason.NOT_READY
 
 
 @kernel
 def judge_potting(here, hand, params):
     """Pots take ingredients (in the original only onions); under strict rules only if idle and not full."""
-    if hand[Thing.ITEM] != Item.ONION and hand[Thing.ITEM] != Item.TOMATO:
+    if hand[Thing.ITEM] < FIRST_INGREDIENT:
         return Reason.WRONG_ITEM
     if params[Param.RULES] == Rules.ORIGINAL or not is_full(here):
         return Reason.OK

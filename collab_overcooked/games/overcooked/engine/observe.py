@@ -37,7 +37,7 @@ from .constants import (
     Thing,
     View,
 )
-from .rules import can_interact, is_full, is_idle, is_ready, next_layout
+from .rules import can_interact, count_ingredients, count_kind, is_full, is_idle, is_ready, next_layout
 
 BLOCK = 46
 POT_FEATURES = 10
@@ -109,8 +109,8 @@ def encode_player(tables, env, i, out):
                 soup = cells[target // cells.shape[1], target % cells.shape[1]]
         at += 2
     if soup[Thing.ITEM] == Item.SOUP:
-        out[at] = soup[Thing.ONIONS]
-        out[at + 1] = soup[Thing.TOMATOES]
+        out[at] = count_kind(soup[Thing.SOUP], Item.ONION)
+        out[at + 1] = count_kind(soup[Thing.SOUP], Item.TOMATO)
     encode_way(nearest[pose, NearestObject.SERVING], x, y, cells.shape[1], out, at + 2)
     at += 6  # with the way to the nearest free counter, which the original's planner never finds
     encode_pot(tables, env, nearest[pose, NearestObject.POT], i, out, at)
@@ -144,8 +144,8 @@ def encode_pot(tables, env, target, i, out, at):
     out[at + 2] = is_full(pot)
     out[at + 3] = cooking
     out[at + 4] = ready
-    out[at + 5] = pot[Thing.ONIONS]
-    out[at + 6] = pot[Thing.TOMATOES]
+    out[at + 5] = count_kind(pot[Thing.SOUP], Item.ONION)
+    out[at + 6] = count_kind(pot[Thing.SOUP], Item.TOMATO)
     out[at + 7] = clip_i8(max(time_left(pot, times, tables.views), 0)) if started else 0
     encode_way(target, env.players[i, Player.X], env.players[i, Player.Y], width, out, at + 8)
 
@@ -325,7 +325,7 @@ def draw_thing(thing, in_pot, times, view, out, at):
         out[at + Channel.GATE_OPEN * step] = 1
         out[at + Channel.GATE_COUNTER * step] = clip_u8(thing[Thing.TICK])
     else:  # dish, onion and tomato stand in this order; no branch, as it would be guessed wrong too often
-        out[at + (Channel.DISH + thing[Thing.ITEM] % Item.DISH) * step] = 1
+        out[at + (Channel.DISH + thing[Thing.ITEM] - Item.DISH) * step] = 1
 
 
 @kernel
@@ -334,13 +334,14 @@ def draw_soup(soup, in_pot, times, view, out, at):
 
     Mutates: out.
     """
-    step = view[View.STEP_CHANNEL]
+    step, content = view[View.STEP_CHANNEL], soup[Thing.SOUP]
+    onions, tomatoes = count_kind(content, Item.ONION), count_kind(content, Item.TOMATO)
     if in_pot and is_idle(soup):
-        out[at + Channel.POT_ONIONS * step] = soup[Thing.ONIONS]
-        out[at + Channel.POT_TOMATOES * step] = soup[Thing.TOMATOES]
+        out[at + Channel.POT_ONIONS * step] = onions
+        out[at + Channel.POT_TOMATOES * step] = tomatoes
         return
-    out[at + Channel.SOUP_ONIONS * step] = soup[Thing.ONIONS]
-    out[at + Channel.SOUP_TOMATOES * step] = soup[Thing.TOMATOES]
+    out[at + Channel.SOUP_ONIONS * step] = onions
+    out[at + Channel.SOUP_TOMATOES * step] = tomatoes
     out[at + Channel.READY * step] = not in_pot or is_ready(soup, times)
     if in_pot:
         out[at + Channel.TIME_LEFT * step] = clip_u8(time_left(soup, times, view))
@@ -349,7 +350,7 @@ def draw_soup(soup, in_pot, times, view, out, at):
 @kernel
 def time_left(pot, times, view):
     """A soup in a pot has the steps until it is ready, then those until it burns."""
-    left = times[pot[Thing.ONIONS], pot[Thing.TOMATOES]] - pot[Thing.TICK]
+    left = times[pot[Thing.SOUP]] - pot[Thing.TICK]
     return left + view[View.BURN] if left <= 0 and view[View.BURN] != NOTHING else left
 
 
@@ -357,7 +358,7 @@ def time_left(pot, times, view):
 def draw_gated_thing(thing, in_pot, step, out, at):
     """The encoding with gates shows pots by content and steps of cooking, other soup by a mark. Mutates: out."""
     if thing[Thing.ITEM] == Item.SOUP and in_pot:
-        out[at + GateChannel.POT_ONIONS * step] = thing[Thing.ONIONS] + thing[Thing.TOMATOES]
+        out[at + GateChannel.POT_ONIONS * step] = count_ingredients(thing[Thing.SOUP])
         out[at + GateChannel.POT_TICK * step] = clip_u8(thing[Thing.TICK])
     elif thing[Thing.ITEM] == Item.SOUP:
         out[at + GateChannel.SOUP * step] = 1

@@ -1,8 +1,8 @@
 """The rules of Overcooked, one kernel per rule, for one environment. ``step.py`` has the order of play.
 
-Rows passed in are views of one environment's arrays: ``player`` (7,), ``hand``, ``cell`` and ``pot`` (4,) as in
+Rows passed in are views of one environment's arrays: ``player`` (7,), ``hand``, ``cell`` and ``pot`` (3,) as in
 ``constants.Thing``. ``pots`` and ``gates`` are cells (x, y) of one layout, ``values``, ``best`` and ``times`` its
-tables of soups, by onions and tomatoes. ``env`` and ``out`` are rows of ``State`` and ``Out``.
+tables by soup. ``env`` and ``out`` are rows of ``State`` and ``Out``.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from collab_overcooked.kernels.macro_actions import Level
 from collab_overcooked.kernels.rng import draw_below
 
 from .constants import (
-    DISPENSED,
+    COUNT,
     DROPS,
+    FIRST_DISPENSER,
+    FIRST_INGREDIENT,
     HAND_END,
     IDLE,
     MAX_INGREDIENTS,
@@ -44,8 +46,7 @@ from .constants import (
 def put(thing, item):
     """A hand or cell gets an object other than soup, or nothing. Mutates: thing."""
     thing[Thing.ITEM] = item
-    thing[Thing.ONIONS] = 0
-    thing[Thing.TOMATOES] = 0
+    thing[Thing.SOUP] = 0
     thing[Thing.TICK] = 0
 
 
@@ -58,9 +59,21 @@ def move_thing(source, target):
 
 
 @kernel
-def ingredients_in(pot):
-    """A soup has as many ingredients as onions and tomatoes."""
-    return pot[Thing.ONIONS] + pot[Thing.TOMATOES]
+def count_ingredients(soup):
+    """A soup of up to three ingredients has as many as its counts sum up to, the sum of its digits to the base 4."""
+    return 0 if soup == 0 else (soup - 1) % COUNT + 1
+
+
+@kernel
+def count_kind(soup, item):
+    """A soup has a count of each kind of ingredient."""
+    return soup >> 2 * (item - FIRST_INGREDIENT) & COUNT
+
+
+@kernel
+def dispensed(kind):
+    """Dispensers are in the order of what they hand out without end; other cells hand out nothing."""
+    return Item.DISH + kind - FIRST_DISPENSER if kind >= FIRST_DISPENSER else 0
 
 
 @kernel
@@ -72,14 +85,15 @@ def is_idle(soup):
 @kernel
 def is_ready(soup, times):
     """A soup is ready once it has cooked for its cook time, and stays ready."""
-    time = times[soup[Thing.ONIONS], soup[Thing.TOMATOES]]
+    time = times[soup[Thing.SOUP]]
     return soup[Thing.ITEM] == Item.SOUP and soup[Thing.TICK] != IDLE and soup[Thing.TICK] >= time
 
 
 @kernel
 def is_full(pot):
     """A pot is full if it holds three ingredients or has been started."""
-    return pot[Thing.ITEM] == Item.SOUP and (pot[Thing.TICK] != IDLE or ingredients_in(pot) == MAX_INGREDIENTS)
+    has_room = pot[Thing.TICK] == IDLE and count_ingredients(pot[Thing.SOUP]) < MAX_INGREDIENTS
+    return pot[Thing.ITEM] == Item.SOUP and not has_room
 
 
 @kernel
@@ -97,7 +111,7 @@ def count_dish_pots(pots, n_pots, cells):
     count = 0
     for p in range(n_pots):
         pot = cells[pots[p, 1], pots[p, 0]]
-        waiting = is_idle(pot) and ingredients_in(pot) == MAX_INGREDIENTS
+        waiting = is_idle(pot) and count_ingredients(pot[Thing.SOUP]) == MAX_INGREDIENTS
         count += pot[Thing.ITEM] == Item.SOUP and not waiting
     return count
 
@@ -184,7 +198,7 @@ def can_interact(hand, cell, kind, times, auto_start, anyone):
 
     Counters take one object and never swap; dispensers fill empty hands and take nothing back; serving cells take
     soup. Pots take ingredients until they are full, give ready soup to a dish, and are started by empty hands unless
-    they start by themselves. A closed gate opens to empty hands. Floor and walls do nothing.
+    they start by themselves. A closed gate opens to empty hands, which also press buttons. All else does nothing.
     """
     held, there = hand[Thing.ITEM], cell[Thing.ITEM]
     if kind == Terrain.COUNTER:
@@ -194,7 +208,7 @@ def can_interact(hand, cell, kind, times, auto_start, anyone):
     if kind == Terrain.GATE:
         return there == Item.NONE and (anyone == 1 or held == Item.NONE)
     if kind != Terrain.POT:
-        return held == Item.NONE and DISPENSED[kind] != Item.NONE
+        return held == Item.NONE and kind >= Terrain.BUTTON
     if held == Item.NONE:
         return auto_start == 0 and is_idle(cell)
     return is_ready(cell, times) if held == Item.DISH else held != Item.SOUP and not is_full(cell)
@@ -202,11 +216,11 @@ def can_interact(hand, cell, kind, times, auto_start, anyone):
 
 @kernel
 def add_ingredient(hand, pot):
-    """An onion or tomato goes into a pot; the first one makes it an idle soup. Mutates: hand, pot."""
+    """An ingredient goes into a pot; the first one makes it an idle soup. Mutates: hand, pot."""
     if pot[Thing.ITEM] == Item.NONE:
         pot[Thing.ITEM] = Item.SOUP
         pot[Thing.TICK] = IDLE
-    pot[Thing.ONIONS if hand[Thing.ITEM] == Item.ONION else Thing.TOMATOES] += 1
+    pot[Thing.SOUP] += 1 << 2 * (hand[Thing.ITEM] - FIRST_INGREDIENT)
     put(hand, Item.NONE)
 
 
@@ -221,12 +235,12 @@ def use_pot(hand, pot, best, times):
         pot[Thing.TICK] = 0
         return 0
     if item == Item.DISH:
-        pot[Thing.TICK] = times[pot[Thing.ONIONS], pot[Thing.TOMATOES]]
+        pot[Thing.TICK] = times[pot[Thing.SOUP]]
         move_thing(pot, hand)
         return 1 << Event.SOUP_PICKUP
-    before = best[pot[Thing.ONIONS], pot[Thing.TOMATOES]]
+    before = best[pot[Thing.SOUP]]
     add_ingredient(hand, pot)
-    return potting_bits(item, before, best[pot[Thing.ONIONS], pot[Thing.TOMATOES]])
+    return potting_bits(item, before, best[pot[Thing.SOUP]])
 
 
 @kernel
@@ -258,7 +272,7 @@ def use_dispenser(terrain, env, i, item, pots):
 @kernel
 def deliver(hand, values):
     """A delivered soup disappears and pays its value, which is 0 for soups that are not ordered. Mutates: hand."""
-    paid = values[hand[Thing.ONIONS], hand[Thing.TOMATOES]]
+    paid = values[hand[Thing.SOUP]]
     put(hand, Item.NONE)
     return paid
 
@@ -292,7 +306,7 @@ def interact(tables, env, out, i, cell, kind, pots):
     if kind == Terrain.GATE:
         put(cell, Item.OPEN)
         return 0
-    return use_dispenser(tables.terrain[k], env, i, DISPENSED[kind], pots)
+    return use_dispenser(tables.terrain[k], env, i, dispensed(kind), pots)
 
 
 @kernel
@@ -371,7 +385,7 @@ def move_players(terrain, env, out):
 @kernel
 def cook(pot, times, auto_start):
     """With dynamics="auto" a full pot starts by itself; a started soup cooks until it is ready. Mutates: pot."""
-    if auto_start == 1 and is_idle(pot) and ingredients_in(pot) == MAX_INGREDIENTS:
+    if auto_start == 1 and is_idle(pot) and count_ingredients(pot[Thing.SOUP]) == MAX_INGREDIENTS:
         pot[Thing.TICK] = 0
     if pot[Thing.ITEM] == Item.SOUP and pot[Thing.TICK] != IDLE and not is_ready(pot, times):
         pot[Thing.TICK] += 1
@@ -386,7 +400,7 @@ def burn(pot, times, limit):
     if not is_ready(pot, times):
         return 0
     pot[Thing.TICK] += 1
-    if pot[Thing.TICK] < times[pot[Thing.ONIONS], pot[Thing.TOMATOES]] + limit:
+    if pot[Thing.TICK] < times[pot[Thing.SOUP]] + limit:
         return 0
     put(pot, Item.NONE)
     return 1

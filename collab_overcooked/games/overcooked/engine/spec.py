@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.io.documents import Document, LayoutError, builtin_names, load_layout, read_document, rows_of
 from collab_overcooked.io.schema import SchemaError, mapping_of, number, read
 
-from .constants import INGREDIENTS, MAX_INGREDIENTS, SYMBOLS
+from .constants import COUNT, INGREDIENTS, MAX_INGREDIENTS, SYMBOLS
 
 MAX_PAY = 10**6  # of shaped reward, which is float32
 FOLDER = "overcooked"
@@ -47,6 +47,17 @@ Soup = tuple[int, int]
 SOUPS: tuple[Soup, ...] = tuple(
     (total - tomatoes, tomatoes) for total in range(1, MAX_INGREDIENTS + 1) for tomatoes in range(total + 1)
 )
+
+
+def number_of(soup: Sequence[int]) -> int:
+    """Return the number of a soup in arrays, given the count of each kind of ingredient."""
+    return sum(count << 2 * kind for kind, count in enumerate(soup))
+
+
+def counts_of(number: int) -> list[int]:
+    """Return the count of each kind of ingredient in a soup given by its number, up to the last kind it has."""
+    kinds = (int(number).bit_length() + 1) // 2
+    return [int(number) >> 2 * kind & COUNT for kind in range(kinds)]
 
 
 @dataclass(frozen=True)
@@ -196,9 +207,10 @@ def _check_cell(where: str, cell: tuple[int, int], symbol: str, edge: bool, star
     x, y = cell
     if symbol in starts:
         raise LayoutError(f"{where}: player {symbol} starts twice; keep one digit {symbol}")
-    if symbol not in SYMBOLS + DIGITS:
+    if symbol not in SYMBOLS and symbol not in DIGITS:
+        allowed = "".join(SYMBOLS).strip()
         raise LayoutError(
-            f"{where}: unknown symbol {symbol!r}; use space, a digit or one of {SYMBOLS.strip()} (row {y + 1}, "
+            f"{where}: unknown symbol {symbol!r}; use space, a digit or one of {allowed} (row {y + 1}, "
             f"column {x + 1} of the grid)"
         )
     if edge and symbol in DIGITS + " G":

@@ -1,7 +1,7 @@
-"""The arrays of a batch of environments.
+"""The arrays of a batch of environments of Overcooked and of OvercookedV2.
 
 Shape letters: B environments, K layouts of the pool, N players, H rows and W columns of the largest layout, P pots and
-G gates of the layout that has most, F floor and gate cells, A actions.
+G gates of the layout that has most, F floor and gate cells, A actions, S soups of the kinds of ingredients.
 """
 
 from __future__ import annotations
@@ -22,26 +22,30 @@ Array = np.ndarray
 class Tables(NamedTuple):
     """Constants of a compiled pool: read-only int32 arrays (shaping float32, template uint8)."""
 
-    params: Array  # (15,) see Param
+    params: Array  # (21,) see Param
     shaping: Array  # (K, 3) float32, see Shaping
-    frames: Array  # (K, 5) see LayoutSize
+    frames: Array  # (K, 9) see LayoutSize
     terrain: Array  # (K, H, W) see Terrain; WALL outside smaller layouts
     starts: Array  # (K, N, 2) x, y
     regions: Array  # (K, H, W) number of the floor, closed off by all but floor, that a cell belongs to, or NOTHING
     pots: Array  # (K, P, 2) x, y, row by row; unused rows are 0
     gates: Array  # (K, G, 2) x, y, row by row; unused rows are 0
-    values: Array  # (K, 4, 4) what delivering a soup pays, by onions and tomatoes: 0 if not ordered, bonus included
-    best: Array  # (K, 4, 4) the most that can still be made of these onions and tomatoes
-    times: Array  # (K, 4, 4) steps of cooking
+    buttons: Array  # (K, U, 2) x, y, row by row; unused rows are 0
+    values: Array  # (K, S) what delivering a soup pays: 0 if not ordered, bonus included
+    best: Array  # (K, S) the most that can still be made of a soup
+    times: Array  # (K, S) steps of cooking
     floor: Array  # (K, H, W) number of a floor or gate cell, row by row, or NOTHING
     neighbours: Array  # (K, F, 4) floor or gate cell next to one, by direction, or NOTHING: what kernels.paths floods
     views: Array  # (13,) see View
-    object_cells: Array  # (K, M, 2) cells x, y on which things can lie or gates stand; unused rows are 0
+    object_cells: Array  # (K, M, 2) cells x, y that are drawn anew in every picture; unused rows are 0
     template: Array  # (K, L) uint8, what pictures show before anything moves; (K, 0) for features
     nearest: Array  # (K, 4F, 6) flat cell closest to a pose, see NearestObject; (K, 0, 6) for pictures
     objects: Array  # (K, M, 5) see Object
     catalogue: Array  # (rows, 2) see Row: what players choose from if actions are directives
     levels: Array  # (N,) action level of each player, see kernels.macro_actions.Level
+    recipes: Array  # (K, Q) soups of the hidden recipes that are drawn; unused places are 0
+    planes: Array  # (12,) first channel of each Plane of OvercookedV2's pictures; (0,) for others
+    permuted: Array  # (P,) ingredients whose channels are exchanged
 
 
 class State(NamedTuple):
@@ -55,6 +59,7 @@ class State(NamedTuple):
         "N", MACRO_COLUMNS, fill=IDLE | NO_PAST
     )  # see kernels.macro_actions.Macro and DirectiveHistory
     changes: Array = array_of("changes")  # see Change; no columns where kitchens never change
+    channels: Array = array_of("N", "kinds")  # ingredient that each player sees in place of each; OvercookedV2
 
 
 class Out(NamedTuple):

@@ -92,12 +92,41 @@ def step_env(tables, env, actions, out):
             delivered = True
     if burnt > 0:
         charge_burnt(burnt, params[Param.BURN_COST], clock, out)
-    if env.changes.shape[0] > 0 and is_change_due(env.changes, params, delivered, env.rng):
+    change_in_time(tables, env, delivered)
+    return end_step(env, out, params[Param.SHAPED])
+
+
+@kernel
+def change_in_time(tables, env, delivered):
+    """The kitchen changes when a change is due and no player stands in its way. Mutates: env."""
+    if env.changes.shape[0] > 0 and is_change_due(env.changes, tables.params, delivered, env.rng):
         if is_change_blocked(tables.terrain, env):
             env.changes[Change.LEFT] = 1
         else:
             change_kitchen(tables.terrain, env)
-    return end_step(env, out, params[Param.SHAPED])
+
+
+@kernel
+def choose_layout(tables, env):
+    """An episode has a forced or drawn layout. Mutates: env. Returns: its number."""
+    k, pool = env.clock[Clock.LAYOUT], tables.terrain.shape[0]
+    if k == NOTHING:
+        k = draw_below(env.rng, pool) if pool > 1 else 0
+    env.clock[Clock.LAYOUT] = k
+    if env.changes.shape[0] > 0:
+        env.changes[Change.FIRST] = k
+    return k
+
+
+@kernel
+def place_players(tables, env, k):
+    """Players face north at their starts, or start at random, hands empty. Mutates: env."""
+    players = env.players
+    for i in range(players.shape[0]):
+        players[i, Player.X] = tables.starts[k, i, 0]
+        players[i, Player.Y] = tables.starts[k, i, 1]
+    for i in range(players.shape[0] if tables.params[Param.RANDOM_START] == 1 else 0):
+        start_anywhere(i, tables.regions[k], players, env.rng)
 
 
 @kernel
@@ -111,24 +140,11 @@ def clear_cells(cells, terrain, reset_gates):
 
 @kernel
 def reset_env(tables, env, limit):
-    """An episode has a forced or drawn layout; players face north at their starts, or start at random, hands empty.
-
-    Mutates: env.
-    """
-    players, clock, rng, params = env.players, env.clock, env.rng, tables.params
-    k, pool = clock[Clock.LAYOUT], tables.terrain.shape[0]
-    if k == NOTHING:
-        k = draw_below(rng, pool) if pool > 1 else 0
-    clear_cells(env.cells, tables.terrain[k], params[Param.GATE_RESET])
-    clock[Clock.LAYOUT] = k
-    clock[Clock.LIMIT] = limit
-    if env.changes.shape[0] > 0:
-        env.changes[Change.FIRST] = k
-    for i in range(players.shape[0]):
-        players[i, Player.X] = tables.starts[k, i, 0]
-        players[i, Player.Y] = tables.starts[k, i, 1]
-    for i in range(players.shape[0] if params[Param.RANDOM_START] == 1 else 0):
-        start_anywhere(i, tables.regions[k], players, rng)
+    """An episode starts in its layout, with all players in their places and nothing on counters. Mutates: env."""
+    k = choose_layout(tables, env)
+    clear_cells(env.cells, tables.terrain[k], tables.params[Param.GATE_RESET])
+    env.clock[Clock.LIMIT] = limit
+    place_players(tables, env, k)
 
 
 @kernel

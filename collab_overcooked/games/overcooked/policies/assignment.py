@@ -13,25 +13,11 @@ from __future__ import annotations
 
 from collab_overcooked.kernels.jit import kernel
 
-from ..engine.constants import NOTHING, Item, Player, Terrain
+from ..engine.constants import FIRST_INGREDIENT, NOTHING, Item, Player, Terrain
 from .distances import FAR, HAND_OVER, is_meeting_place, is_same_side, measure_delivery, survey, travel
 from .joint_moves import move_together, send, yield_to
-from .kitchen import (
-    DISH,
-    INTERACT,
-    ONION,
-    SAME_POLICY,
-    SOUP,
-    STAY,
-    TOMATO,
-    Goal,
-    Rule,
-    Station,
-    can_act,
-    item_at,
-    item_on,
-)
-from .needs import Need, best_target, column_of, count_loose, list_needs, total_need
+from .kitchen import DISH, INTERACT, SAME_POLICY, SOUP, STAY, Goal, Rule, Station, can_act, item_at, item_on
+from .needs import Need, best_target, column_of, count_kinds, count_loose, lacks_ingredients, list_needs, total_need
 
 GATE_COST = 6  # steps that a closed gate costs if another player may open it
 LOCKED_IN = 80  # steps that it costs if no other player may: one who carries a thing could be stuck behind it
@@ -109,13 +95,13 @@ def send_carrier(kitchen, cells, team, distances, jobs, i, item):
     needs, cell, later = jobs.needs, distances.here[i], False
     rank = 5 if item == SOUP else 4 if item == DISH else 3
     target = best_target(kitchen, distances, needs, item, False, cell)
-    if target == NOTHING and (item == ONION or item == TOMATO):
+    if target == NOTHING and item >= FIRST_INGREDIENT:
         later, rank = True, 2
         target = best_target(kitchen, distances, needs, item, True, cell)
     if target == NOTHING:
         return
     if item != SOUP:
-        needs[target, column_of(item, later)] -= 1
+        needs[target, column_of(needs, item, later)] -= 1
     if travel(distances, target, cell) >= FAR or team.barred[i, target] == 1:
         target = best_counter(kitchen, cells, team, distances, jobs.taken, i, target)
         if target != NOTHING:
@@ -156,7 +142,8 @@ def update_needs(kitchen, env, team, distances, jobs):
     count_loose(kitchen, env, team.claimed, jobs)
     goals[:] = 0
     goals[:, Goal.STATION] = NOTHING
-    for item in (SOUP, DISH, ONION, TOMATO):
+    for order in range(2 + count_kinds(jobs.needs)):  # soup, dishes, and ingredients by kind
+        item = SOUP if order == 0 else DISH + order - 1
         for later in (False, True):  # in relief those come first who walk to where their things are needed
             for i in range(goals.shape[0]):
                 if env.players[i, Player.HAND] != item or goals[i, Goal.RANK] > 0:
@@ -194,8 +181,8 @@ def find_use(kitchen, barred, distances, needs, i, s, item):
     for target in range(needs.shape[0]):
         if kitchen.stations[target, Station.TERRAIN] != (Terrain.SERVING if item == SOUP else Terrain.POT):
             continue
-        later = item != SOUP and needs[target, column_of(item, False)] <= 0
-        if later and (item == DISH or needs[target, column_of(item, True)] <= 0):
+        later = item != SOUP and needs[target, column_of(needs, item, False)] <= 0
+        if later and (item == DISH or needs[target, column_of(needs, item, True)] <= 0):
             continue
         steps = onward(kitchen, distances, s, target, cell)
         is_left = kitchen.stations[s, Station.TERRAIN] == Terrain.COUNTER and is_shared(barred, i, s, target)
@@ -283,8 +270,8 @@ def mark_as_assigned(kitchen, cells, jobs, s, target):
         jobs.taken[s] = 1
         jobs.loose[item] -= 1
     if item != SOUP:
-        now = column_of(item, False)
-        needs[target, now if needs[target, now] > 0 or item == DISH else column_of(item, True)] -= 1
+        now = column_of(needs, item, False)
+        needs[target, now if needs[target, now] > 0 or item == DISH else column_of(needs, item, True)] -= 1
 
 
 @kernel
@@ -334,8 +321,8 @@ def clear_hands(kitchen, env, team, distances, jobs):
     needs, waiting = jobs.needs, jobs.loose[SOUP] > 0
     for s in range(needs.shape[0]):
         if kitchen.stations[s, Station.TERRAIN] == Terrain.POT:
-            lacks = needs[s, Need.ONIONS] + needs[s, Need.TOMATOES] > 0
-            waiting = waiting or lacks or needs[s, Need.DISH] > 0 or needs[s, Need.START] > 0
+            waits = needs[s, Need.DISH] > 0 or needs[s, Need.START] > 0 or lacks_ingredients(needs[s])
+            waiting = waiting or waits
     for i in range(env.players.shape[0]):
         if not waiting or team.trust[i] != SAME_POLICY or env.players[i, Player.HAND] == Item.NONE:
             continue

@@ -21,15 +21,28 @@ from collab_overcooked.kernels.jit import row_at
 from collab_overcooked.kernels.macro_actions import CONTINUE, MEDIUM, Macro
 from collab_overcooked.policies.api import AgentView, EnvInfo, PolicyBase, compiled_of, simulator_of
 
-from ..engine.constants import AWAY, NOTHING, WAIT, Action, Clock, Item, Object, Player, Row, Terrain, Verb
+from ..engine.constants import (
+    AWAY,
+    FIRST_INGREDIENT,
+    NOTHING,
+    WAIT,
+    Action,
+    Clock,
+    Item,
+    Object,
+    Player,
+    Row,
+    Terrain,
+    Verb,
+)
 from .assignment import assign
 from .distances import Distances
 from .joint_moves import MAX_PAIRED, Moves, find_barred
 from .kitchen import SAME_POLICY, Goal, Kitchen, TeamView, make_kitchens
-from .needs import Jobs
+from .needs import MISSING, Jobs
 from .teammates import Halt, TeammateModel, Traffic
 
-GAME = "Overcooked-v0"
+GAMES = ("Overcooked-v0", "OvercookedV2-v0")
 Arrays = TypeVar("Arrays")  # a NamedTuple of arrays
 
 
@@ -37,12 +50,14 @@ class Assigner:
     """A game's assigner with its scratch memory."""
 
     def __init__(self, game: FullGame) -> None:
-        self.tables: Any = compiled_of(game, GAME).tables
+        self.tables: Any = compiled_of(game, *GAMES).tables
         self.kitchens = make_kitchens(self.tables)
         self._rows: list[Kitchen] = [row_at(self.kitchens, k) for k in range(len(self.kitchens.stations))]
         stations, cells = self.kitchens.stations.shape[1], self.kitchens.gates.shape[1]
         pairs = cells**2 if cells <= MAX_PAIRED else 0
-        self._sizes = {"S": stations, "F": cells, "N": game.n_agents, "pairs": pairs}
+        kinds = (self.kitchens.values.shape[1].bit_length() - 1) // 2
+        sizes = {"needs": MISSING + 2 * kinds, "items": FIRST_INGREDIENT + kinds}
+        self._sizes = {"S": stations, "F": cells, "N": game.n_agents, "pairs": pairs, **sizes}
         self.distances, self.jobs, self.moves = self.allocate(Distances), self.allocate(Jobs), self.allocate(Moves)
 
     def allocate(self, kind: type[Arrays]) -> Arrays:

@@ -6,6 +6,7 @@ Shape letters: K layouts, N players, S stations (cells that one can face), F flo
 from __future__ import annotations
 
 from enum import IntEnum
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,12 +16,26 @@ from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.jit import kernel
 
 from ..engine.compile import WALKABLE, number_regions
-from ..engine.constants import HAND_END, NOTHING, Action, Item, LayoutSize, Param, Player, Terrain, Thing
-from ..engine.rules import can_interact
+from ..engine.constants import (
+    COUNT,
+    FIRST_PILE,
+    HAND_END,
+    MAX_INGREDIENTS,
+    NOTHING,
+    Action,
+    Item,
+    LayoutSize,
+    Param,
+    Player,
+    Terrain,
+    Thing,
+)
+from ..engine.rules import can_interact, dispensed
+from ..engine.spec import number_of
 
 Array = np.ndarray
 STAY, INTERACT = int(Action.STAY), int(Action.INTERACT)
-ONION, TOMATO, DISH, SOUP = int(Item.ONION), int(Item.TOMATO), int(Item.DISH), int(Item.SOUP)
+DISH, SOUP = int(Item.DISH), int(Item.SOUP)
 
 
 class Station(IntEnum):
@@ -48,10 +63,11 @@ class Kitchen(NamedTuple):
     regions: Array  # (F,) part of the floor that a cell belongs to, all gates open
     floor: Array  # (H, W) number of a floor or gate cell, or NOTHING
     neighbours: Array  # (F, 4) floor or gate cell next to one, by direction, or NOTHING
-    values: Array  # (4, 4) what delivering a soup pays, by onions and tomatoes
-    best: Array  # (4, 4) the most that can still be made of these onions and tomatoes
-    times: Array  # (4, 4) steps of cooking
+    values: Array  # (number of soups,) what delivering a soup pays
+    best: Array  # (number of soups,) the most that can still be made of a soup
+    times: Array  # (number of soups,) steps of cooking
     rules: Array  # (3,) see Rule
+    soups: Array  # (Q,) soups of up to three ingredients, those with fewest of the first kinds first
 
 
 class Trust(IntEnum):
@@ -86,7 +102,9 @@ class Goal(IntEnum):
 
 def make_kitchens(tables: Any) -> Kitchen:
     """Make the kitchens of a compiled pool, with a leading axis K."""
-    layouts = [_stations_of(terrain, floor) for terrain, floor in zip(tables.terrain, tables.floor, strict=True)]
+    pairs = zip(tables.terrain, tables.values, strict=True)
+    grids = [np.where(_is_useless(*maps), Terrain.WALL, maps[0]) for maps in pairs]
+    layouts = [_stations_of(terrain, floor) for terrain, floor in zip(grids, tables.floor, strict=True)]
     n_stations, (n_layouts, n_cells) = max(len(rows) for rows, _ in layouts), tables.neighbours.shape[:2]
     stations = np.full((n_layouts, n_stations, len(Station)), NOTHING, np.int32)
     stands = np.full((n_layouts, n_stations, 4), NOTHING, np.int32)
@@ -104,7 +122,24 @@ def make_kitchens(tables: Any) -> Kitchen:
     for array in (stations, stands, gates, regions, rules):
         array.setflags(write=False)
     shared = tables.floor, tables.neighbours, tables.values, tables.best, tables.times
-    return Kitchen(stations, stands, gates, regions, *shared, rules)
+    return Kitchen(stations, stands, gates, regions, *shared, rules, _list_soups(n_layouts, tables.values.shape[1]))
+
+
+def _list_soups(n_layouts: int, n_soups: int) -> Array:
+    kinds = (n_soups.bit_length() - 1) // 2
+    counts = [row for row in product(range(MAX_INGREDIENTS + 1), repeat=kinds) if sum(row) <= MAX_INGREDIENTS]
+    soups = np.array([number_of(row) for row in counts], np.int32)
+    return np.broadcast_to(soups, (n_layouts, len(soups))).copy()
+
+
+def _is_useless(terrain: Array, values: Array) -> Array:
+    """Return which cells no delivery needs, bool (H, W): piles of what is in no soup that pays, and shown recipes."""
+    needed = 0
+    for soup in np.flatnonzero(values).tolist():
+        needed |= soup
+    kinds = (len(values).bit_length() - 1) // 2
+    piles = [FIRST_PILE + kind for kind in range(kinds) if needed >> 2 * kind & COUNT == 0]
+    return np.isin(terrain, [Terrain.INDICATOR, Terrain.BUTTON, *piles])
 
 
 def _stations_of(terrain: Array, floor: Array) -> tuple[list[tuple[int, int, int]], list[list[int]]]:
@@ -138,13 +173,7 @@ def item_on(kitchen, cells, s):
 def item_at(kitchen, cells, s):
     """Return the item that empty hands get at a station, Item.NONE for nothing."""
     terrain = kitchen.stations[s, Station.TERRAIN]
-    if terrain == Terrain.COUNTER:
-        return item_on(kitchen, cells, s)
-    if terrain == Terrain.ONIONS:
-        return ONION
-    if terrain == Terrain.TOMATOES:
-        return TOMATO
-    return DISH if terrain == Terrain.DISHES else 0
+    return item_on(kitchen, cells, s) if terrain == Terrain.COUNTER else dispensed(terrain)
 
 
 @kernel

@@ -8,50 +8,63 @@ from typing import NamedTuple
 from collab_overcooked.kernels.arrays import array_of
 from collab_overcooked.kernels.jit import kernel
 
-from ..engine.constants import MAX_INGREDIENTS, NOTHING, Item, Player, Terrain, Thing
-from ..engine.rules import is_full, is_idle
+from ..engine.constants import (
+    COUNT,
+    FIRST_INGREDIENT,
+    FIRST_PILE,
+    MAX_INGREDIENTS,
+    NOTHING,
+    Item,
+    Player,
+    Terrain,
+    Thing,
+)
+from ..engine.rules import count_ingredients, is_full, is_idle
 from .distances import FAR
-from .kitchen import DISH, SOUP, TOMATO, Array, Goal, Rule, Station, item_on
+from .kitchen import DISH, SOUP, Array, Goal, Rule, Station, item_on
 
 
 class Need(IntEnum):
-    """Columns of ``Jobs.needs`` (S, 7), for pots."""
+    """Columns of ``Jobs.needs`` (S, 3 + 2 * kinds), for pots."""
 
-    ONIONS = 0  # missing now
-    TOMATOES = 1
-    NEXT_ONIONS = 2  # for the soup after this one
-    NEXT_TOMATOES = 3
-    DISH = 4  # 1 if one is needed and no player brings it
-    READY = 5  # steps until the soup is ready
-    START = 6  # 1 if a player has to start it
+    DISH = 0  # 1 if one is needed and no player brings it
+    READY = 1  # steps until the soup is ready
+    START = 2  # 1 if a player has to start it
+    MISSING = 3  # of each kind of ingredient; then what the soup after this one needs of each
 
 
-NEED_LATER, NEED_DISH = int(Need.NEXT_ONIONS), int(Need.DISH)
+NEED_DISH, MISSING = int(Need.DISH), int(Need.MISSING)
 
 
 class Jobs(NamedTuple):
     """Jobs of one environment, and the players that do them; shape letters as in ``kitchen``."""
 
-    needs: Array = array_of("S", Need)
+    needs: Array = array_of("S", "needs")
     goals: Array = array_of("N", Goal)
-    loose: Array = array_of(Item)  # things on counters that are not yet counted for a need
+    loose: Array = array_of("items")  # things on counters that are not yet counted for a need
     soups: Array = array_of(1)  # in hands and on counters
     taken: Array = array_of("S")  # 1 if a player already takes from or puts on a counter
 
 
 @kernel
-def column_of(item, later):
-    """Return the column of ``Need`` for an item, now or for the next soup."""
-    if item == DISH:
-        return NEED_DISH
-    return (NEED_LATER if later else 0) + (1 if item == TOMATO else 0)
+def count_kinds(needs):
+    """Return the number of kinds of ingredients."""
+    return (needs.shape[1] - MISSING) // 2
 
 
 @kernel
-def is_supplied(kitchen, distances, terrain, pot):
-    """Return whether players can bring a pot what a kind of dispenser has, over counters if necessary."""
+def column_of(needs, item, later):
+    """Return the column of ``needs`` for an item, now or for the next soup."""
+    if item == DISH:
+        return NEED_DISH
+    return MISSING + item - FIRST_INGREDIENT + (count_kinds(needs) if later else 0)
+
+
+@kernel
+def is_supplied(kitchen, distances, kind, pot):
+    """Return whether players can bring a pot a kind of ingredient, over counters if necessary."""
     for s in range(kitchen.stations.shape[0]):
-        if kitchen.stations[s, Station.TERRAIN] != terrain:
+        if kitchen.stations[s, Station.TERRAIN] != FIRST_PILE + kind:
             continue
         for cell in distances.here:
             if distances.opened[s, cell] < FAR and distances.delivery[pot, cell] < FAR:
@@ -60,51 +73,71 @@ def is_supplied(kitchen, distances, terrain, pot):
 
 
 @kernel
-def best_soup(kitchen, onions, tomatoes, has_onions, has_tomatoes, missing):
-    """Of all soups that the content can still become the one that pays most is made; of equal ones the smallest.
+def can_grow(soup, grown, supplied):
+    """Return whether a soup can become another one with ingredients that are supplied, a bit for each kind."""
+    while grown > 0:
+        added = (grown & COUNT) - (soup & COUNT)
+        if added < 0 or (added > 0 and supplied & 1 == 0):
+            return False
+        soup, grown, supplied = soup >> 2, grown >> 2, supplied >> 1
+    return soup == 0
+
+
+@kernel
+def best_soup(kitchen, soup, supplied, missing):
+    """Of all soups that a soup can still become the one that pays most is made; of equal ones the smallest.
 
     What no player can bring is not put in. Pots that start by themselves only do so with three ingredients. Where
-    nothing pays any more, onions fill the pot, or tomatoes where these are all there is.
-    Mutates: missing (2,), onions and tomatoes.
+    nothing pays any more, the first kind of ingredient that is supplied fills the pot.
+    Mutates: missing, by kind.
     """
-    values, most, left = kitchen.values, 0, MAX_INGREDIENTS - onions - tomatoes
-    missing[0], missing[1] = left, 0
-    if has_tomatoes and not has_onions:
-        missing[0], missing[1] = 0, left
-    for o in range(onions, MAX_INGREDIENTS + 1):
-        for t in range(tomatoes, MAX_INGREDIENTS + 1 - o):
-            if values[o, t] < most or values[o, t] == 0:
-                continue
-            if (o > onions and not has_onions) or (t > tomatoes and not has_tomatoes):
-                continue
-            count = o + t - onions - tomatoes
-            if kitchen.rules[Rule.AUTO_START] == 1 and count < left:
-                continue
-            if values[o, t] > most or count < missing[0] + missing[1]:
-                most = values[o, t]
-                missing[0], missing[1] = o - onions, t - tomatoes
+    values, most, left, kind = kitchen.values, 0, MAX_INGREDIENTS - count_ingredients(soup), 0
+    missing[:] = 0
+    while supplied >> kind & 1 == 0 and kind < missing.shape[0]:
+        kind += 1
+    missing[kind if kind < missing.shape[0] else 0] = left
+    fewest = left
+    for grown in kitchen.soups:
+        if values[grown] < most or values[grown] == 0 or not can_grow(soup, grown, supplied):
+            continue
+        count = left + count_ingredients(grown) - MAX_INGREDIENTS
+        if kitchen.rules[Rule.AUTO_START] == 1 and count < left:
+            continue
+        if values[grown] > most or count < fewest:
+            most, fewest = values[grown], count
+            for k in range(missing.shape[0]):
+                missing[k] = (grown >> 2 * k & COUNT) - (soup >> 2 * k & COUNT)
 
 
 @kernel
 def list_needs(kitchen, cells, relief, distances, needs):
     """List the needs of every pot; in relief none for the soup after this one. Mutates: needs."""
+    kinds = count_kinds(needs)
     for s in range(needs.shape[0]):
         needs[s] = 0
         if kitchen.stations[s, Station.TERRAIN] != Terrain.POT:
             continue
-        pot = cells[kitchen.stations[s, Station.Y], kitchen.stations[s, Station.X]]
-        onions, tomatoes = pot[Thing.ONIONS], pot[Thing.TOMATOES]
-        has_onions = is_supplied(kitchen, distances, Terrain.ONIONS, s)
-        has_tomatoes = is_supplied(kitchen, distances, Terrain.TOMATOES, s)
+        pot, supplied = cells[kitchen.stations[s, Station.Y], kitchen.stations[s, Station.X]], 0
+        for kind in range(kinds):
+            supplied |= is_supplied(kitchen, distances, kind, s) << kind
         if not is_full(pot):
-            best_soup(kitchen, onions, tomatoes, has_onions, has_tomatoes, needs[s, :NEED_LATER])
-        if needs[s, Need.ONIONS] + needs[s, Need.TOMATOES] > 0:
+            best_soup(kitchen, pot[Thing.SOUP], supplied, needs[s, MISSING : MISSING + kinds])
+        if lacks_ingredients(needs[s]):
             continue
         needs[s, Need.START] = is_idle(pot)
         needs[s, Need.DISH] = 1
-        needs[s, Need.READY] = max(kitchen.times[onions, tomatoes] - max(pot[Thing.TICK], 0), 0)
+        needs[s, Need.READY] = max(kitchen.times[pot[Thing.SOUP]] - max(pot[Thing.TICK], 0), 0)
         if relief[0] == 0:
-            best_soup(kitchen, 0, 0, has_onions, has_tomatoes, needs[s, NEED_LATER:NEED_DISH])
+            best_soup(kitchen, 0, supplied, needs[s, MISSING + kinds :])
+
+
+@kernel
+def lacks_ingredients(need):
+    """Return whether a pot lacks ingredients for its present soup."""
+    for column in range(MISSING, MISSING + (need.shape[0] - MISSING) // 2):
+        if need[column] > 0:
+            return True
+    return False
 
 
 @kernel
@@ -129,9 +162,9 @@ def total_need(kitchen, needs, item):
     total = 0
     for s in range(needs.shape[0]):
         if kitchen.stations[s, Station.TERRAIN] == Terrain.POT:
-            total += needs[s, column_of(item, False)]
+            total += needs[s, column_of(needs, item, False)]
             if item != DISH:
-                total += needs[s, column_of(item, True)]
+                total += needs[s, column_of(needs, item, True)]
     return total
 
 
@@ -145,7 +178,7 @@ def best_target(kitchen, distances, needs, item, later, cell):
     for s in range(needs.shape[0]):
         if kitchen.stations[s, Station.TERRAIN] != (Terrain.SERVING if item == SOUP else Terrain.POT):
             continue
-        if item != SOUP and needs[s, column_of(item, later)] <= 0:
+        if item != SOUP and needs[s, column_of(needs, item, later)] <= 0:
             continue
         steps = distances.delivery[s, cell]
         if steps < FAR and (item == DISH or later):

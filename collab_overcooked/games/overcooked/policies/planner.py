@@ -25,8 +25,19 @@ from collab_overcooked.policies.search.beam import Beam, Notes, rank_in_group
 from collab_overcooked.policies.search.plan_search import Plan, PlanMemory, name_states
 from collab_overcooked.policies.search.simulator import Fork, Simulator
 
-from ..engine.constants import HAND_END, MAX_INGREDIENTS, NOTHING, Action, Clock, Item, Player, Terrain, Thing
-from ..engine.rules import ingredients_in, is_idle, is_ready
+from ..engine.constants import (
+    FIRST_INGREDIENT,
+    HAND_END,
+    MAX_INGREDIENTS,
+    NOTHING,
+    Action,
+    Clock,
+    Item,
+    Player,
+    Terrain,
+    Thing,
+)
+from ..engine.rules import count_ingredients, is_idle, is_ready
 from .distances import FAR, Distances, fill_field, locate, shut
 from .greedy import assigner
 from .joint_moves import Moves, move_together, send
@@ -52,27 +63,27 @@ def evaluate_states(kitchens, open_distances, state, goals, worth):
         env, k = row_at(state, c), state.clock[c, Clock.LAYOUT]
         kitchen = row_at(kitchens, k)
         stations = kitchen.stations
-        total = SERVED * env.clock[Clock.SCORE] // max(kitchen.best[0, 0], 1)
+        total = SERVED * env.clock[Clock.SCORE] // max(kitchen.best[0], 1)
         ingredients, dishes = 0, 0  # of which more can be of use
         for s in range(stations.shape[0]):
             if stations[s, Station.TERRAIN] == Terrain.POT:
                 pot = env.cells[kitchen.stations[s, Station.Y], kitchen.stations[s, Station.X]]
                 total += heuristic_pot(kitchen, pot)
-                ingredients += 2 * MAX_INGREDIENTS - ingredients_in(pot)
-                dishes += ingredients_in(pot) > 1
+                ingredients += 2 * MAX_INGREDIENTS - count_ingredients(pot[Thing.SOUP])
+                dishes += count_ingredients(pot[Thing.SOUP]) > 1
         for i in range(env.players.shape[0]):
             hand, s = env.players[i, Player.HAND : HAND_END], goals[c, i, Goal.STATION]
             cell = kitchen.floor[env.players[i, Player.Y], env.players[i, Player.X]]
             steps = min(open_distances[k, s, cell], MAX_STEPS) if s != NOTHING else UNDECIDED
             total += heuristic_thing(kitchen, hand, 0, ingredients, dishes) - PER_STEP * steps
             dishes -= hand[Thing.ITEM] == DISH
-            ingredients -= hand[Thing.ITEM] == Item.ONION or hand[Thing.ITEM] == Item.TOMATO
+            ingredients -= hand[Thing.ITEM] >= FIRST_INGREDIENT
         for s in range(stations.shape[0]):
             if stations[s, Station.TERRAIN] == Terrain.COUNTER:
                 thing = env.cells[kitchen.stations[s, Station.Y], kitchen.stations[s, Station.X]]
                 total += heuristic_thing(kitchen, thing, CARRIED - LYING, ingredients, dishes)
                 dishes -= thing[Thing.ITEM] == DISH
-                ingredients -= thing[Thing.ITEM] == Item.ONION or thing[Thing.ITEM] == Item.TOMATO
+                ingredients -= thing[Thing.ITEM] >= FIRST_INGREDIENT
         worth[c] = total
 
 
@@ -80,8 +91,7 @@ def evaluate_states(kitchens, open_distances, state, goals, worth):
 def heuristic_thing(kitchen, thing, less, ingredients, dishes):
     """Return the value of a thing in a hand, or a smaller one on a counter; unneeded things have value 0."""
     if thing[Thing.ITEM] == SOUP:
-        value = kitchen.values[thing[Thing.ONIONS], thing[Thing.TOMATOES]]
-        return (LOADED - 6 * less) * value // max(kitchen.best[0, 0], 1)
+        return (LOADED - 6 * less) * kitchen.values[thing[Thing.SOUP]] // max(kitchen.best[0], 1)
     if thing[Thing.ITEM] == Item.NONE or (dishes if thing[Thing.ITEM] == DISH else ingredients) <= 0:
         return 0
     return CARRIED - less
@@ -92,13 +102,13 @@ def heuristic_pot(kitchen, pot):
     """Return the worth of a pot: by its ingredients until it cooks, then more and more until it is ready."""
     if pot[Thing.ITEM] == Item.NONE:
         return 0
-    onions, tomatoes, top = pot[Thing.ONIONS], pot[Thing.TOMATOES], max(kitchen.best[0, 0], 1)
+    soup, top = pot[Thing.SOUP], max(kitchen.best[0], 1)
     if is_idle(pot):
-        return POTTED * (onions + tomatoes) * kitchen.best[onions, tomatoes] // top
+        return POTTED * count_ingredients(pot[Thing.SOUP]) * kitchen.best[soup] // top
     if is_ready(pot, kitchen.times):
-        return (COOKING + COOKED) * kitchen.values[onions, tomatoes] // top
-    time = max(kitchen.times[onions, tomatoes], 1)
-    return (COOKING + COOKED * pot[Thing.TICK] // time) * kitchen.values[onions, tomatoes] // top
+        return (COOKING + COOKED) * kitchen.values[soup] // top
+    time = max(kitchen.times[soup], 1)
+    return (COOKING + COOKED * pot[Thing.TICK] // time) * kitchen.values[soup] // top
 
 
 MAX_SUBTASKS = 16  # maximum number that a player chooses from
@@ -202,10 +212,18 @@ def act_on_subtasks(kitchens, state, goals, team, distances, moves, actions):
             actions[c, i] = STAY
             if goals[c, i, Goal.BLOCKED] > 0 and c % 2 == 1:
                 team.turn[0] = 1
-            send(distances, goals[c], i, s, env.players[i, Player.HAND] + 1 if s != NOTHING else 0)
+            send(distances, goals[c], i, s, urgency(env.players[i, Player.HAND]) if s != NOTHING else 0)
             if s != NOTHING and can_act(kitchen, env, i, s):
                 actions[c, i] = INTERACT
         move_together(kitchen, env, team, distances, goals[c], moves, actions[c])
+
+
+@kernel
+def urgency(item):
+    """Return the rank of a player by its hand: soup, dishes, ingredients, and onions last."""
+    if item == SOUP or item == DISH:
+        return 5 if item == SOUP else 4
+    return 1 if item == Item.NONE else 2 if item == Item.ONION else 3
 
 
 @kernel

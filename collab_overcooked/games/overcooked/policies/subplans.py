@@ -16,7 +16,7 @@ from collab_overcooked.policies.search.subplans import PlanningView, SubPlan, Su
 from ..engine.constants import AWAY, NOTHING, WAIT, Clock, Item, Player
 from .assignment import GATE_COST, clear_hands, job_time, update_needs
 from .distances import FAR
-from .greedy import GAME, assigner
+from .greedy import assigner
 from .kitchen import Goal, TeamView
 
 STEPS = 3
@@ -27,7 +27,7 @@ class OvercookedSubplans:
     """Sub-plans of players: directives for the jobs of the assigner."""
 
     study: ClassVar[Mapping[str, SubplanStudy]] = {
-        GAME: SubplanStudy(
+        "Overcooked-v0": SubplanStudy(
             tuple(
                 (layout, {"layout": layout, "action_level": "medium", "random_start": True})
                 for layout in ("cramped_room", "asymmetric_advantages", "coordination_ring")

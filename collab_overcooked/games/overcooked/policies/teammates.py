@@ -8,7 +8,7 @@ import numpy as np
 
 from collab_overcooked.kernels.grid import OFFSETS
 
-from ..engine.constants import NOTHING, Action, Clock, Item, Player, Terrain
+from ..engine.constants import HAND_END, NOTHING, Action, Clock, Item, Player, Terrain
 from ..engine.state import State
 from .joint_moves import PASSING
 from .kitchen import Array, Goal, Station, TeamView, Trust, faces
@@ -92,7 +92,7 @@ class TeammateModel:
         if not len(useless):
             return env
         players = env.players.copy()
-        players[useless, Player.HAND :] = Item.NONE
+        players[useless, Player.HAND : HAND_END] = Item.NONE
         return env._replace(players=players)
 
     def yields(self, players: Array, acts: bool) -> bool:

@@ -17,8 +17,9 @@ import numpy as np
 from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.policies.search.simulator import empty_fork
 
-from ..engine.constants import HAND_END, IDLE, MAX_INGREDIENTS, Action, Clock, Item, Player, Terrain, Thing
+from ..engine.constants import COUNT, HAND_END, IDLE, MAX_INGREDIENTS, Action, Clock, Item, Player, Terrain, Thing
 from ..engine.observation_layout import measure_distances
+from ..engine.spec import number_of
 
 Array = np.ndarray
 FAR = 1 << 12
@@ -245,7 +246,7 @@ class JointSearch:
         best = np.full(len(pose), FAR)
         for pot in self.pots:
             things = cells[:, pot]
-            filled = things[:, Thing.ONIONS] + things[:, Thing.TOMATOES]
+            filled = np.where(things[:, Thing.SOUP] > 0, (things[:, Thing.SOUP] - 1) % COUNT + 1, 0)
             open_for = (things[:, Thing.ITEM] == Item.NONE) | (things[:, Thing.TICK] == IDLE)
             there, fresh = self._arrivals(Item.ONION, pot, pose, hands, cells)
             steps = np.sort(np.stack([*there, *([fresh] * MAX_INGREDIENTS)]), axis=0)
@@ -259,8 +260,8 @@ class JointSearch:
             best = np.minimum(best, self._arrivals(Item.SOUP, serving, pose, hands, cells)[0].min(axis=0))
         for pot in self.pots:
             things = cells[:, pot]
-            time = self.times[things[:, Thing.ONIONS], things[:, Thing.TOMATOES]]
-            full = self.times[MAX_INGREDIENTS, 0]
+            time = self.times[things[:, Thing.SOUP]]
+            full = self.times[number_of([MAX_INGREDIENTS])]
             left = np.where(things[:, Thing.TICK] == IDLE, full, time - things[:, Thing.TICK])
             left = np.where(things[:, Thing.ITEM] == Item.SOUP, left, full)
             there, fresh = self._arrivals(Item.DISH, pot, pose, hands, cells)

@@ -70,7 +70,8 @@ def describe(kitchen: Kitchen, state: State, seat: int) -> str:
 
 
 def _map(kitchen: Kitchen) -> list[str]:
-    rows = ["".join(SYMBOLS[cell] for cell in row).replace(" ", ".") for row in kitchen.terrain.tolist()]
+    symbols = {kind: symbol for symbol, kind in SYMBOLS.items()}
+    rows = ["".join(symbols[cell] for cell in row).replace(" ", ".") for row in kitchen.terrain.tolist()]
     legend = ", ".join(f"{symbol} {name}" for symbol, name in LEGEND.items() if any(symbol in row for row in rows))
     return [f"The kitchen ({legend}); cells are (column, row) from (0, 0) at the top left, north is up:", *rows]
 

@@ -214,7 +214,8 @@ class OvercookedManual(OvercookedText):
                 f"{who} can open a gate; it closes after {tables.frames[k, LayoutSize.GATE_LIMIT]} steps in which "
                 "nobody is in it."
             )
-        return [*lines, *self._change_rules()]
+        again = "Objects are then numbered again, so the same name may mean another object."
+        return [*lines, *(f"{rule} {again}" for rule in self.change_rules())]
 
     def _burn_rules(self) -> list[str]:
         """Return the rule of soup that burns, if it does."""
@@ -224,25 +225,4 @@ class OvercookedManual(OvercookedText):
         steps, points = f"{burn} step{'s' * (burn > 1)}", f"{cost} point{'s' * (cost != 1)}"
         return [
             f"Soup that stays in its pot for {steps} after it is ready burns: the pot is empty, and it costs {points}."
-        ]
-
-    def _change_rules(self) -> list[str]:
-        """Return the rules of changes of the kitchen, but for secret ones."""
-        changes, notice = self.compiled.config.changes, self.compiled.config.notice
-        if not changes or not notice:
-            return []
-        steps = f"{notice} step{'s' * (notice > 1)}"
-        times = {
-            "every": f"Every {changes.get('every')} steps",
-            "random": "From time to time",
-            "after": f"{steps} after a delivery",
-        }
-        (when,) = (text for key, text in times.items() if key in changes)
-        moves = "stations move to other cells"
-        if self.moves_floor:
-            moves = "stations or walls move to other cells, as soon as no player stands on a cell that changes"
-        return [
-            f"{when} the kitchen changes: {moves}. What is on a cell that changes is lost; "
-            f"everything else stays. The state tells you {steps} ahead which cells change. Objects are then numbered "
-            "again, so the same name may mean another object."
         ]

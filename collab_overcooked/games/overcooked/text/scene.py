@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs import scene_codec as codec
-from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.scene_codec import Part, Rows
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.io.schema import boolean_or_bit, integer, list_of, one_of, optional, record
@@ -25,7 +24,6 @@ from ..engine.constants import (
     NOTHING,
     PATIENCE,
     Action,
-    Change,
     Clock,
     DirectiveHistory,
     Item,
@@ -35,7 +33,9 @@ from ..engine.constants import (
     Thing,
 )
 from ..engine.rules import is_ready
+from ..engine.spec import counts_of, number_of
 from ..engine.state import State
+from ..pool import KitchenPool
 
 MAX_COUNTER = 10**9  # of what counts on for ever, such as the score
 OBJECTS = {"onion": Item.ONION, "tomato": Item.TOMATO, "dish": Item.DISH, "soup": Item.SOUP}
@@ -95,29 +95,34 @@ THING = {
 }
 
 
+def names_of(soup: int) -> list[str]:
+    """Return the ingredients of a soup, given by its number, by name."""
+    return [name for name, count in zip(INGREDIENTS, counts_of(soup), strict=False) for _ in range(count)]
+
+
 def _decode_thing(thing: Sequence[int], times: Any, derived: bool) -> dict[str, Any] | None:
-    item, onions, tomatoes, tick = thing
+    item, soup, tick = thing
     if item in (Item.NONE, Item.OPEN):
         return None
     if item != Item.SOUP:
         return {"item": Item(item).name.lower()}
     return {
         "item": "soup",
-        "ingredients": ["onion"] * onions + ["tomato"] * tomatoes,
+        "ingredients": names_of(soup),
         "tick": tick,
-        "time": int(times[onions, tomatoes]),
+        "time": int(times[soup]),
         **({"ready": bool(is_ready(np.asarray(thing, np.int32), times))} if derived else {}),
     }
 
 
 def _encode_thing(thing: Mapping[str, Any] | None, times: Any) -> list[int]:
     if thing is None:
-        return [Item.NONE, 0, 0, 0]
+        return [Item.NONE, 0, 0]
     if thing["item"] != "soup":
-        return [OBJECTS[thing["item"]], 0, 0, 0]
+        return [OBJECTS[thing["item"]], 0, 0]
     ingredients = thing.get("ingredients", [])
-    onions, tomatoes = ingredients.count("onion"), ingredients.count("tomato")
-    return [Item.SOUP, onions, tomatoes, thing.get("tick", times[onions, tomatoes])]
+    soup = number_of([ingredients.count(name) for name in INGREDIENTS])
+    return [Item.SOUP, soup, thing.get("tick", times[soup])]
 
 
 def _check_soup(place: str, thing: Mapping[str, Any], in_pot: bool, burn: int | None) -> None:
@@ -143,7 +148,7 @@ def check_places(players: Sequence[Mapping[str, Any]], can_stand: np.ndarray, wh
             raise ValueError(f"players {places.index([x, y])} and {seat} both stand at {[x, y]}")
 
 
-class OvercookedScenes(CompiledGame):
+class OvercookedScenes(KitchenPool):
     """Scenes of a pool of layouts.
 
     Objects on counters and in pots, and gates, are in reading order. A soup has ``ingredients``, ``tick`` (-1 until it
@@ -173,8 +178,7 @@ class OvercookedScenes(CompiledGame):
             "gates": self._gates(position),
             "chance": codec.rng_state(),
         }
-        if self.compiled.config.changes is not None:
-            scene["changes"] = self._changes()
+        scene |= self.change_parts()
         if any(medium):
             past, none = (
                 _past(self._directives, position, height * width),
@@ -185,17 +189,6 @@ class OvercookedScenes(CompiledGame):
                 known_to=(), belief=codec.kept
             )  # no secret, but nothing to be shown either
         return scene
-
-    def _changes(self) -> Part:
-        """Declare the changes of a kitchen: the layout of its start, and times; nobody is told of secret ones."""
-        notice = self.compiled.config.notice
-        parts = {
-            "first": codec.column("changes", Change.FIRST, codec.names_of(self.compiled.names, "layout")),
-            "since": codec.column("changes", Change.SINCE, codec.COUNT),
-            "left": codec.span("changes", Change.LEFT, 0, max(notice, 1)),
-        }
-        changes = codec.group(parts)
-        return changes if notice else changes._replace(known_to=(), belief=codec.uniform)
 
     def _holding(self) -> Part:
         times, hand = self.compiled.tables.times, slice(Player.HAND, HAND_END)
@@ -246,7 +239,7 @@ class OvercookedScenes(CompiledGame):
             frame = tables.frames[k := rows["clock"][Clock.LAYOUT]]
             gates = []
             for x, y in tables.gates[k, : frame[LayoutSize.GATES]].tolist():
-                item, *_, counter = rows["cells"][y][x]
+                item, _, counter = rows["cells"][y][x]
                 limit = int(frame[LayoutSize.GATE_LIMIT])
                 gates.append({"position": [x, y], "open": item == Item.OPEN, "counter": counter, "limit": limit})
             return gates
@@ -256,7 +249,7 @@ class OvercookedScenes(CompiledGame):
                 x, y = gate["position"]
                 if tables.terrain[rows["clock"][Clock.LAYOUT], y, x] != Terrain.GATE:
                     raise ValueError(f"there is no gate at {[x, y]}")
-                rows["cells"][y, x] = Item.OPEN if gate.get("open") else Item.NONE, 0, 0, gate.get("counter", 0)
+                rows["cells"][y, x] = Item.OPEN if gate.get("open") else Item.NONE, 0, gate.get("counter", 0)
 
         gate = {"position": position.parser, "open": boolean_or_bit, "counter": COUNT.parser, "limit": COUNT.parser}
         return Part(list_of(record(gate, ["position"]), 0, tables.terrain[0].size, "gates"), read, write)

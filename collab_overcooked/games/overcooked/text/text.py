@@ -29,7 +29,6 @@ from ..engine.constants import (
     MEMORY,
     NOTHING,
     Action,
-    Change,
     Clock,
     DirectiveHistory,
     Event,
@@ -57,7 +56,7 @@ from ..engine.directives import (
     nearest_counter,
 )
 from ..engine.macro_actions import judge_action
-from ..engine.rules import ingredients_in, is_idle, is_ready, next_layout
+from ..engine.rules import count_ingredients, count_kind, is_idle, is_ready
 from ..engine.solvability import FLOOR, flood, neighbours
 from .scene import OvercookedScenes
 
@@ -77,7 +76,7 @@ TITLES = {
     Kind.SHARED: "shared counters",
     Kind.COUNTER: "counters",
 }
-BECOMES = {  # cells that a change may bring
+KINDS_OF_CELLS = {  # cells that a change may bring
     Terrain.FLOOR: "floor",
     Terrain.WALL: "a wall",
     Terrain.COUNTER: "a counter",
@@ -217,8 +216,8 @@ def thing_text(thing: Array) -> str:
     """Return the text of an object in a hand or on a counter."""
     item = Item(thing[Thing.ITEM])
     if item == Item.SOUP:
-        tomatoes = f" and {thing[Thing.TOMATOES]} tomatoes" if thing[Thing.TOMATOES] else ""
-        return f"a soup of {thing[Thing.ONIONS]} onions{tomatoes} in a dish"
+        onions, tomatoes = count_kind(thing[Thing.SOUP], Item.ONION), count_kind(thing[Thing.SOUP], Item.TOMATO)
+        return f"a soup of {onions} onions{f' and {tomatoes} tomatoes' if tomatoes else ''} in a dish"
     return {Item.NONE: "nothing", Item.ONION: "an onion", Item.TOMATO: "a tomato", Item.DISH: "a dish"}[item]
 
 
@@ -264,17 +263,18 @@ def pot_text(pot: Array, times: Array, burn: int | None = None) -> str:
 
     Args:
         pot: Its cell, see ``Thing``.
-        times: Steps of cooking, by onions and tomatoes.
+        times: Steps of cooking, by soup.
         burn: Steps after which ready soup burns; None for never.
     """
     if pot[Thing.ITEM] == Item.NONE:
         return f"0 of {MAX_INGREDIENTS} ingredients, off, not cooking"
-    tomatoes = f" ({pot[Thing.TOMATOES]} of them tomatoes)" if pot[Thing.TOMATOES] else ""
+    count = count_kind(pot[Thing.SOUP], Item.TOMATO)
+    tomatoes = f" ({count} of them tomatoes)" if count else ""
     stage = "off, not cooking" if is_idle(pot) else "off, done" if is_ready(pot, times) else "on, still cooking"
     if burn is not None and is_ready(pot, times):
-        left = int(times[pot[Thing.ONIONS], pot[Thing.TOMATOES]] + burn - pot[Thing.TICK])
+        left = int(times[pot[Thing.SOUP]] + burn - pot[Thing.TICK])
         stage = f"done, burns in {left} step{'s' * (left != 1)}"
-    return f"{ingredients_in(pot)} of {MAX_INGREDIENTS} ingredients{tomatoes}, {stage}"
+    return f"{count_ingredients(pot[Thing.SOUP])} of {MAX_INGREDIENTS} ingredients{tomatoes}, {stage}"
 
 
 def gate_text(gate: Sequence[int], limit: int) -> str:
@@ -287,6 +287,8 @@ def gate_text(gate: Sequence[int], limit: int) -> str:
 
 class OvercookedText(OvercookedScenes):
     """Texts of a pool of layouts."""
+
+    kinds_of_cells = KINDS_OF_CELLS
 
     levels: tuple[str, ...]
 
@@ -301,12 +303,6 @@ class OvercookedText(OvercookedScenes):
         """Names of the objects by position, for each layout."""
         pools = zip(self.compiled.tables.objects[..., [Object.X, Object.Y]].tolist(), self.slots, strict=True)
         return [{tuple(places[slot]): name for name, slot in slots.items()} for places, slots in pools]
-
-    @cached_property
-    def moves_floor(self) -> bool:
-        """Whether changes of the kitchen move floor, not only stations."""
-        is_floor = self.compiled.tables.floor != NOTHING
-        return bool((is_floor != is_floor[0]).any())
 
     @cached_property
     def _within_reach(self) -> dict[tuple[int, tuple[int, int], str], tuple[str, ...]]:
@@ -469,7 +465,7 @@ class OvercookedText(OvercookedScenes):
             for name in kinds[Kind.GATE]
             if moves[name] != NOTHING
         ]
-        lines += self._change_lines(state, i)
+        lines += self.change_lines(state, i)
         if seen["put_down"]:
             lines.append(f"Nearest empty counter: {seen['put_down']}, distance {moves[seen['put_down']]}.")
         if self.levels[seat] != MEDIUM:
@@ -478,31 +474,8 @@ class OvercookedText(OvercookedScenes):
             lines.append(f"{MENU} " + "; ".join(seen["feasible"]) + ".")
         return "\n".join(lines)
 
-    def _change_lines(self, state: Any, i: int) -> list[str]:
-        """Return the announcement of a change, if there is one."""
-        left = self.steps_to_change(state, i)
-        if not left:
-            return []
-        k = int(state.clock[i, Clock.LAYOUT])
-        names, coming = self.object_names[k], self.coming(k)
-        places = {cell: f"{names.get(cell, '')} ({cell[0]}, {cell[1]})".lstrip() for cell, _ in coming}
-        cells = [f"{places[cell]} becomes {BECOMES[kind]}" for cell, kind in coming]
-        standing = {(x, y) for x, y in state.players[i][:, [Player.X, Player.Y]].tolist()}
-        blocked = sorted(standing & places.keys())
-        when = f"In {left} step{'s' * (left > 1)}"
-        if blocked:
-            when += f", once no player stands at {' or '.join(map(str, blocked))},"
-        return [f"{when} the kitchen changes: {', '.join(cells) or 'no cell'}."]
-
-    def steps_to_change(self, state: Any, i: int) -> int:
-        """Return the steps to a change that is announced, 0 where none is."""
-        return int(state.changes[i, Change.LEFT]) if self.compiled.config.notice else 0
-
-    def coming(self, k: int) -> list[tuple[tuple[int, int], Terrain]]:
-        """Return the cells (x, y) of the next layout change with their new kinds, row by row."""
-        terrain = self.compiled.tables.terrain
-        following = terrain[next_layout(k, terrain)]
-        return [((x, y), Terrain(following[y, x])) for y, x in np.argwhere(following != terrain[k]).tolist()]
+    def names_at(self, k: int) -> Mapping[tuple[int, int], str]:
+        return self.object_names[k]
 
     def _past(self, state: Any, i: int, seat: int) -> list[str]:
         macro, reason = (

@@ -7,16 +7,17 @@ from typing import Any
 
 from collab_overcooked.envs.event_rewards import Pay
 from collab_overcooked.kernels.grid import cell_ahead
+from collab_overcooked.kernels.macro_actions import PRIMITIVE
 from collab_overcooked.render.model import Drawing
 
-from ..engine.constants import HORIZON, Action, Reason
-from ..engine.state import Out
+from ..engine.constants import HAND_END, HORIZON, Action, Change, Clock, Param, Player, Reason
+from ..engine.state import Out, State
+from ..pool import read_pool
 from .engine import rules
-from .engine.compile import compile_layout
+from .engine.compile import compile_layouts
 from .engine.config import OvercookedV2Config
-from .engine.constants import Clock, Event, Param, Player
-from .engine.spec import Layout, load_kitchen
-from .engine.state import State
+from .engine.constants import Event
+from .engine.spec import load_kitchen
 from .engine.step import BATCH_KERNELS
 from .text.text import OvercookedV2Text
 
@@ -35,7 +36,6 @@ class OvercookedV2(OvercookedV2Text):
     event_codes, reason_codes = Event, Reason
     n_actions = len(Action)
     max_cycles = HORIZON
-    global_state = ("players", "cells", "clock")
     tutorial = (
         ("take", r"\S+ take ingredient", "crate"),
         ("pot", r"\S+ put ingredient in pot", "pot"),
@@ -45,12 +45,17 @@ class OvercookedV2(OvercookedV2Text):
     def __init__(self, *values: Any, **options: Any) -> None:
         config = OvercookedV2Config.read(values, options)
         self.kwargs = config.to_dict()
-        self.compiled = compile_layout(load_kitchen(config.layout), config)
-        height, width = self.compiled.tables.terrain.shape
-        self.n_agents = len(self.layout.starts)
-        self.sizes = {"H": height, "W": width, "K": self.layout.kinds, "layers": 0}
+        self.compiled = compile_layouts(read_pool(config.layout, load_kitchen), config)
+        self.layout_names = self.compiled.names if len(self.layouts) > 1 else ()
+        height, width = self.compiled.tables.terrain.shape[1:]
+        self.n_agents = self.compiled.n_players
+        self.levels = (PRIMITIVE,) * self.n_agents
+        changes = config.changes is not None
+        self.sizes = {"H": height, "W": width, "kinds": self.compiled.kinds, "layers": 0}
+        self.sizes["changes"] = len(Change) if changes else 0
+        self.global_state = ("players", "cells", "clock", *(("changes",) if changes else ()))
         drawn = (config.random_start, config.random_state, config.permuted_ingredients)
-        self.deterministic = len(self.layout.recipes) == 1 and not any(drawn)
+        self.deterministic = len(self.layouts) == 1 and not self.all_recipes and not any(drawn)
         if config.reward == "sparse":
             paying = {event: rules.reward_for(event, self.compiled.tables.params[Param.WRONG_PAYS]) for event in Event}
             self.event_pay = [Pay(event.name.lower(), team=(points, points)) for event, points in paying.items()]
@@ -58,20 +63,15 @@ class OvercookedV2(OvercookedV2Text):
 
     def with_spare_planes(self, planes: int) -> OvercookedV2:
         drawn = copy.copy(self)
-        drawn.__setstate__({"compiled": compile_layout(self.layout, self.compiled.config, planes)})
+        drawn.__setstate__({"compiled": compile_layouts(self.layouts, self.compiled.config, planes)})
         return drawn
 
-    @property
-    def layout(self) -> Layout:
-        """The layout as read from its file."""
-        layout: Layout = self.compiled.layout
-        return layout
-
     def why_refused(self, state: State, i: int, seat: int, action: int) -> int:
-        tables, player = self.compiled.tables, state.players[i, seat]
+        tables, player, k = self.compiled.tables, state.players[i, seat], state.clock[i, Clock.LAYOUT]
         x, y = cell_ahead(player[Player.X], player[Player.Y], player[Player.FACING])
-        recipe, explicit = state.clock[i, Clock.RECIPE], tables.params[Param.EXPLICIT]
-        event = rules.judge_interact(player[Player.HAND], state.cells[i, y, x], tables.terrain[y, x], recipe, explicit)
+        hand, cell, kind = player[Player.HAND : HAND_END], state.cells[i, y, x], tables.terrain[k, y, x]
+        start, times = tables.params[Param.AUTO_START], tables.times[k]
+        event = rules.judge_interact(hand, cell, kind, state.clock[i, Clock.RECIPE], times, start)
         return int(Reason.NO_EFFECT if action == Action.INTERACT and event == Event.NONE else Reason.OK)
 
     def idle_action(self, seat: int = 0) -> int:

@@ -143,7 +143,7 @@ def test_the_same_seed_gives_the_same_episode() -> None:
 
 def test_other_games_are_refused() -> None:
     env = make("CuisineWorld-v0")
-    with pytest.raises(ValueError, match="plays Overcooked-v0 only"):
+    with pytest.raises(ValueError, match="plays Overcooked-v0 and OvercookedV2-v0 only"):
         assigner(env.game)
 
 
@@ -159,7 +159,7 @@ def test_fields_count_the_steps_to_facing_a_station() -> None:
     assert distances.fields[pot, floor[2, 2]] == 1, "walking up to it in its direction"
     assert distances.fields[pot, floor[1, 1]] == 2
     assert distances.fields.max() <= FAR
-    assert len(Need) == cooks.jobs.needs.shape[1]
+    assert Need.MISSING + 2 * 2 == cooks.jobs.needs.shape[1], "onions and tomatoes, for this soup and the next"
     survey(kitchen, state, np.array([Trust.SAME_POLICY, Trust.IN_THE_WAY], np.int32), distances)
     assert state.players[1, :2].tolist() == [3, 1]
     east = int(np.flatnonzero((stations[:, 1:] == (4, 1)).all(axis=1))[0])

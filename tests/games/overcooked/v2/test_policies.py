@@ -7,7 +7,7 @@ import pytest
 
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.games.overcooked.v2.engine.constants import Clock
+from collab_overcooked.games.overcooked.engine.constants import Clock
 from collab_overcooked.games.overcooked.v2.engine.spec import layouts
 from collab_overcooked.games.overcooked.v2.policies.recipe_belief import can_become, scene_of
 from collab_overcooked.games.overcooked.v2.suite import paper_options
@@ -64,7 +64,7 @@ def test_players_decide_by_what_they_have_seen():
             for array, values in zip(other, state, strict=True):
                 array[:] = values
             game.sample_belief(other, 1, rng)
-            other.clock[0, Clock.RECIPE] = game.compiled.tables.recipes[int(rng.integers(2))]
+            other.clock[0, Clock.RECIPE] = game.compiled.tables.recipes[0, int(rng.integers(2))]
             game.observe(other, nothing)
             chosen = [
                 int(player.act(AgentView.of(game, *arrays, 1, step)))
@@ -83,7 +83,7 @@ def test_can_become(inside, expected):
     assert can_become(inside, ("onion", "tomato", "tomato")) == expected
 
 
-def test_scenes_in_overcooked_leave_out_what_is_of_no_use():
+def test_scenes_of_a_recipe_leave_out_what_is_of_no_use():
     scene = {
         "timestep": 3,
         "limit": 400,
@@ -93,13 +93,16 @@ def test_scenes_in_overcooked_leave_out_what_is_of_no_use():
             {"position": [1, 0], "item": "soup", "ingredients": ["mushroom"], "left": 5, "ready": False},
             {"position": [2, 0], "item": "plate"},
             {"position": [3, 0], "item": "dish", "ingredients": ["onion"] * 3},
+            {"position": [4, 0], "item": "onion"},
+            {"position": [5, 0], "item": "soup", "ingredients": ["onion"], "left": 0, "ready": False},
         ],
     }
-    objects = scene_of(scene, ("carrot", "mushroom", "mushroom"))["objects"]
-    assert objects == [
-        {"position": [0, 0], "item": "tomato"},
-        {"position": [1, 0], "item": "soup", "ingredients": ["tomato"], "tick": 15},
-        {"position": [2, 0], "item": "dish"},
+    recipe = ["carrot", "mushroom", "mushroom"]
+    shown = scene_of(scene, recipe)
+    assert shown["players"] == scene["players"]
+    assert shown["objects"] == [
+        *scene["objects"][:3],
+        {"position": [5, 0], "item": "soup", "ingredients": recipe, "left": 20},
     ]
 
 

@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 from games.overcooked.v2.world import Rollout
 
+from collab_overcooked.games.overcooked.engine.constants import IDLE, Item, LayoutSize, Player, Terrain, Thing
+from collab_overcooked.games.overcooked.engine.rules import cook, count_ingredients
+from collab_overcooked.games.overcooked.engine.spec import counts_of
 from collab_overcooked.games.overcooked.v2.engine import rules
-from collab_overcooked.games.overcooked.v2.engine.compile import bits_of, kinds_of
-from collab_overcooked.games.overcooked.v2.engine.constants import COOKED, PLATE, Event, Player, Terrain
+from collab_overcooked.games.overcooked.v2.engine.constants import Event
+from collab_overcooked.games.overcooked.v2.engine.spec import number_of_recipe
 from collab_overcooked.kernels.rng import seed_states
 
 ROOM = """
@@ -20,76 +23,81 @@ ROOM = """
     WWLWR
 """
 WAITING = " . . . . . . . . . . . . . . . . . . . ."  # 20 steps
-ONION, TOMATO = bits_of((0,)), bits_of((1,))
+TIMES = np.full(64, 20, np.int32)
+
+
+def thing(item=Item.NONE, kinds=(), tick=0):
+    return np.array([item, number_of_recipe(kinds), tick], np.int32)
+
+
+def pot(*kinds, tick=IDLE):
+    return thing(Item.SOUP, kinds, tick)
+
+
+EMPTY, ONION, TOMATO, PLATE = thing(), thing(Item.ONION), thing(Item.TOMATO), thing(Item.DISH)
 
 
 def world(*facts: str, rows: str = ROOM) -> str:
     return "\n".join([rows.strip(), *facts])
 
 
-def test_count_ingredients():
-    contents = (0, PLATE, ONION, bits_of((0, 0, 0)), bits_of((0, 1, 3)) | COOKED, bits_of((9, 9)))
-    assert [rules.count_ingredients(content) for content in contents] == [0, 0, 1, 3, 3, 2]
-    assert kinds_of(bits_of((0, 3, 3)) | COOKED) == [0, 3, 3]
-
-
-def test_count_held_plates_leaves_out_dishes():
+def test_count_held_plates_leaves_out_plated_soup():
     players = np.zeros((4, len(Player)), np.int32)
-    players[:, Player.HAND] = PLATE, PLATE | COOKED | ONION, ONION, PLATE
+    players[:, Player.HAND] = Item.DISH, Item.SOUP, Item.ONION, Item.DISH
     assert rules.count_held_plates(players) == 2
 
 
 def test_count_used_pots():
-    terrain = np.array([[Terrain.POT, Terrain.POT, Terrain.COUNTER]], np.int32)
-    cells = np.array([[[ONION, 0], [0, 0], [ONION, 0]]], np.int32)
-    assert rules.count_used_pots(cells, terrain, np.array([[0, 0], [1, 0], [2, 0]], np.int32)) == 1
+    cells = np.array([[pot(0), EMPTY, ONION]], np.int32)
+    assert rules.count_used_pots(np.array([[0, 0], [1, 0]], np.int32), 2, cells) == 1
 
 
 @pytest.mark.parametrize(
-    ("hand", "content", "timer", "auto", "explicit"),
+    ("hand", "cell", "auto", "explicit"),
     [
-        (0, 0, 0, Event.NONE, Event.NONE),
-        (ONION, 0, 0, Event.POTTING, Event.POTTING),
-        (TOMATO, bits_of((0, 0)), 0, Event.POTTING, Event.POTTING),
-        (PLATE, ONION, 0, Event.NONE, Event.NONE),
-        (0, bits_of((0, 0)), 0, Event.NONE, Event.START),
-        (0, bits_of((0, 0, 0)), 0, Event.START, Event.START),
-        (ONION, bits_of((0, 0, 0)), 0, Event.START, Event.NONE),  # an original's quirk
-        (PLATE, bits_of((0, 0, 0)), 5, Event.NONE, Event.NONE),
-        (ONION, bits_of((0,)), 5, Event.NONE, Event.NONE),
-        (PLATE, bits_of((0, 0, 1)) | COOKED, 0, Event.SOUP_PICKUP, Event.SOUP_PICKUP),
-        (0, bits_of((0, 0, 1)) | COOKED, 0, Event.NONE, Event.NONE),
-        (PLATE | COOKED | ONION, 0, 0, Event.NONE, Event.NONE),
+        (EMPTY, EMPTY, Event.NONE, Event.NONE),
+        (ONION, EMPTY, Event.POTTING, Event.POTTING),
+        (TOMATO, pot(0, 0), Event.POTTING, Event.POTTING),
+        (PLATE, pot(0), Event.NONE, Event.NONE),
+        (EMPTY, pot(0, 0), Event.NONE, Event.START),
+        (EMPTY, pot(0, 0, 0), Event.START, Event.START),
+        (ONION, pot(0, 0, 0), Event.START, Event.NONE),  # an original's quirk
+        (PLATE, pot(0, 0, 0, tick=15), Event.NONE, Event.NONE),
+        (ONION, pot(0, tick=15), Event.NONE, Event.NONE),
+        (PLATE, pot(0, 0, 1, tick=20), Event.SOUP_PICKUP, Event.SOUP_PICKUP),
+        (EMPTY, pot(0, 0, 1, tick=20), Event.NONE, Event.NONE),
+        (thing(Item.SOUP, (0,), 20), EMPTY, Event.NONE, Event.NONE),
     ],
 )
-def test_judge_pot(hand, content, timer, auto, explicit):
-    pot = np.array([content, timer], np.int32)
-    assert (rules.judge_pot(hand, pot, 0), rules.judge_pot(hand, pot, 1)) == (auto, explicit)
+def test_judge_interact_at_pots(hand, cell, auto, explicit):
+    judged = [rules.judge_interact(hand, cell, Terrain.POT, 0, TIMES, auto_start) for auto_start in (1, 0)]
+    assert judged == [auto, explicit]
 
 
 @pytest.mark.parametrize(
-    ("kind", "hand", "content", "event"),
+    ("kind", "hand", "cell", "event"),
     [
-        (Terrain.FLOOR, 0, 0, Event.NONE),
-        (Terrain.COUNTER, ONION, 0, Event.DROP),
+        (Terrain.FLOOR, EMPTY, EMPTY, Event.NONE),
+        (Terrain.WALL, EMPTY, EMPTY, Event.NONE),
+        (Terrain.COUNTER, ONION, EMPTY, Event.DROP),
         (Terrain.COUNTER, ONION, PLATE, Event.NONE),
-        (Terrain.COUNTER, 0, PLATE, Event.PICKUP),
-        (Terrain.COUNTER, 0, 0, Event.NONE),
-        (Terrain.SERVING, PLATE, 0, Event.NONE),
-        (Terrain.SERVING, bits_of((0, 0, 0)) | PLATE | COOKED, 0, Event.SOUP_DELIVERY),
-        (Terrain.SERVING, bits_of((0, 0, 1)) | PLATE | COOKED, 0, Event.WRONG_DELIVERY),
-        (Terrain.INDICATOR, ONION, 0, Event.NONE),
-        (Terrain.INDICATOR, 0, 0, Event.NONE),
-        (Terrain.BUTTON, 0, 0, Event.PRESS),
-        (Terrain.BUTTON, ONION, 0, Event.NONE),
-        (Terrain.PLATES, 0, 0, Event.PLATE_PICKUP),
-        (Terrain.PLATES, PLATE, 0, Event.NONE),
-        (Terrain.PILE + 3, 0, 0, Event.INGREDIENT_PICKUP),
-        (Terrain.PILE, ONION, 0, Event.NONE),
+        (Terrain.COUNTER, EMPTY, PLATE, Event.PICKUP),
+        (Terrain.COUNTER, EMPTY, EMPTY, Event.NONE),
+        (Terrain.SERVING, PLATE, EMPTY, Event.NONE),
+        (Terrain.SERVING, thing(Item.SOUP, (0, 0, 0), 20), EMPTY, Event.SOUP_DELIVERY),
+        (Terrain.SERVING, thing(Item.SOUP, (0, 0, 1), 20), EMPTY, Event.WRONG_DELIVERY),
+        (Terrain.INDICATOR, ONION, EMPTY, Event.NONE),
+        (Terrain.INDICATOR, EMPTY, EMPTY, Event.NONE),
+        (Terrain.BUTTON, EMPTY, EMPTY, Event.PRESS),
+        (Terrain.BUTTON, ONION, EMPTY, Event.NONE),
+        (Terrain.DISHES, EMPTY, EMPTY, Event.PLATE_PICKUP),
+        (Terrain.DISHES, PLATE, EMPTY, Event.NONE),
+        (Terrain.MUSHROOMS, EMPTY, EMPTY, Event.INGREDIENT_PICKUP),
+        (Terrain.ONIONS, ONION, EMPTY, Event.NONE),
     ],
 )
-def test_judge_interact(kind, hand, content, event):
-    assert rules.judge_interact(hand, np.array([content, 0], np.int32), kind, bits_of((0, 0, 0)), 0) == event
+def test_judge_interact(kind, hand, cell, event):
+    assert rules.judge_interact(hand, cell, kind, number_of_recipe((0, 0, 0)), TIMES, 1) == event
 
 
 def test_apply_interact_carries_ingredients_into_a_pot():
@@ -129,25 +137,25 @@ def test_points_for_a_button_are_paid_each_time_it_is_pressed():
     assert rollout.play(".").facts == ["b south"]
 
 
-RECIPE = bits_of((0, 0, 1))
+RECIPE = (0, 0, 1)
 
 
 @pytest.mark.parametrize(
-    ("event", "hand", "content", "explicit", "paid"),
+    ("event", "held", "soup", "auto_start", "paid"),
     [
-        (Event.POTTING, ONION, ONION, 0, 3),
-        (Event.POTTING, ONION, bits_of((0, 0)), 0, 0),
-        (Event.POTTING, bits_of((2,)), 0, 0, 0),  # nor is anything taken off for it, as in the original
-        (Event.SOUP_PICKUP, PLATE, RECIPE | COOKED, 0, 5),
-        (Event.SOUP_PICKUP, PLATE, bits_of((0, 0, 0)) | COOKED, 0, 0),
-        (Event.START, 0, RECIPE, 1, 5),
-        (Event.START, 0, RECIPE, 0, 0),
-        (Event.START, 0, bits_of((0, 0)), 1, 0),
-        (Event.DROP, ONION, 0, 0, 0),
+        (Event.POTTING, Item.ONION, (0,), 1, 3),
+        (Event.POTTING, Item.ONION, (0, 0), 1, 0),
+        (Event.POTTING, Item.CARROT, (), 1, 0),  # nor is anything taken off for it, as in the original
+        (Event.SOUP_PICKUP, Item.DISH, RECIPE, 1, 5),
+        (Event.SOUP_PICKUP, Item.DISH, (0, 0, 0), 1, 0),
+        (Event.START, Item.NONE, RECIPE, 0, 5),
+        (Event.START, Item.NONE, RECIPE, 1, 0),
+        (Event.START, Item.NONE, (0, 0), 0, 0),
+        (Event.DROP, Item.ONION, (), 1, 0),
     ],
 )
-def test_shaped_for(event, hand, content, explicit, paid):
-    assert rules.shaped_for(event, hand, content, RECIPE, explicit) == paid
+def test_shaped_for(event, held, soup, auto_start, paid):
+    assert rules.shaped_for(event, held, number_of_recipe(soup), number_of_recipe(RECIPE), auto_start) == paid
 
 
 @pytest.mark.parametrize(
@@ -194,21 +202,19 @@ def test_move_players_does_not_swap():
     assert Rollout(world(rows="WPXWR\n0ab B\nWWWWW")).play("E", "W").picture.split("\n")[1] == "0ab B"
 
 
-def test_tick_cell():
-    for kind, before, after in (
-        (Terrain.POT, [ONION, 2], [ONION, 1]),
-        (Terrain.POT, [ONION, 1], [ONION | COOKED, 0]),
-        (Terrain.POT, [ONION, 0], [ONION, 0]),
-        (Terrain.BUTTON, [0, 1], [0, 0]),
-    ):
-        cell = np.array(before, np.int32)
-        rules.tick_cell(cell, kind)
-        assert cell.tolist() == after
+def test_pots_cook_and_buttons_count_down():
+    for before, after in ((pot(0, tick=18), 19), (pot(0, tick=19), 20), (pot(0, tick=20), 20), (pot(0), IDLE)):
+        cook(before, TIMES, 0)
+        assert before[Thing.TICK] == after
+    for before, after in ((1, 0), (0, 0)):
+        button = thing(tick=before)
+        rules.age_button(button)
+        assert button.tolist() == thing(tick=after).tolist()
 
 
 def test_draw_recipe_is_uniform_and_only_correct_deliveries_redraw():
-    recipes, rng = np.array([4, 16, 64], np.int32), seed_states([1])[0]
-    counts = Counter(int(rules.draw_recipe(recipes, rng)) for _ in range(3000))
+    recipes, rng = np.array([4, 16, 64, 0], np.int32), seed_states([1])[0]
+    counts = Counter(int(rules.draw_recipe(recipes, 3, rng)) for _ in range(3000))
     assert set(counts) == {4, 16, 64} and max(counts.values()) - min(counts.values()) < 200
     rows, options = ROOM.replace("0a  W", "0  aX"), {"redraw_recipe": True, "view_radius": 1}
     wrong = Rollout(world("a east holds dish tomato tomato tomato", "known to a", rows=rows), **options).play("I")
@@ -224,12 +230,13 @@ def test_draw_recipe_is_uniform_and_only_correct_deliveries_redraw():
 
 @pytest.mark.parametrize(("radius", "expected"), [(1, [0, 0, 0]), (2, [1, 0, 0]), (3, [1, 1, 0]), (-1, [1, 1, 1])])
 def test_is_in_view_is_a_square(radius, expected):
-    player = np.array([1, 1, 0, 0, 0], np.int32)
+    player = np.zeros(len(Player), np.int32)
+    player[[Player.X, Player.Y]] = 1
     assert [rules.is_in_view(x, y, player, radius) for x, y in ((3, 3), (4, 1), (1, 9))] == expected
 
 
 def test_shows_recipe():
-    idle, pressed = np.array([0, 0], np.int32), np.array([0, 4], np.int32)
+    idle, pressed = EMPTY, thing(tick=4)
     cases = (idle, Terrain.INDICATOR), (pressed, Terrain.BUTTON), (idle, Terrain.BUTTON), (pressed, Terrain.POT)
     assert [rules.shows_recipe(*case) for case in cases] == [1, 1, 0, 0]
 
@@ -252,31 +259,42 @@ def test_learn_recipe_by_sight_and_by_a_button_and_remember_it():
 
 def test_draw_ingredients():
     rng = seed_states([2])[0]
-    drawn = [int(rules.draw_ingredients(2, 3, rng)) for _ in range(300)]
-    assert {tuple(kinds_of(content)) for content in drawn} == {(i, j) for i in range(3) for j in range(i, 3)}
+    drawn = {tuple(counts_of(int(rules.draw_ingredients(2, 3, rng)))) for _ in range(300)}
+    assert drawn == {(2,), (1, 1), (1, 0, 1), (0, 2), (0, 1, 1), (0, 0, 2)}
 
 
 def test_draw_thing_by_shares():
-    rng, recipes = seed_states([3])[0], np.array([bits_of((0, 0, 1))], np.int32)
-    counts = Counter(int(rules.draw_thing(2, 5, 3, recipes, 2, rng)) for _ in range(4000))
-    dish = bits_of((0, 0, 1)) | PLATE | COOKED
-    assert set(counts) == {0, PLATE, ONION, TOMATO, dish}
-    shares = {0: 0.5, PLATE: 0.1, ONION: 0.125, TOMATO: 0.125, dish: 0.15}
+    rng, tables = seed_states([3])[0], Rollout(HALL, recipes=[[0, 0, 1]]).game.compiled.tables
+    assert tables.frames[0, LayoutSize.KINDS] == 2
+    counts = Counter()
+    for _ in range(4000):
+        drawn = thing()
+        rules.draw_thing(drawn, 2, 5, 3, tables, 0, rng)
+        counts[tuple(drawn.tolist())] += 1
+    shares = {
+        tuple(EMPTY.tolist()): 0.5,
+        tuple(PLATE.tolist()): 0.1,
+        tuple(ONION.tolist()): 0.125,
+        tuple(TOMATO.tolist()): 0.125,
+        tuple(thing(Item.SOUP, (0, 0, 1), 20).tolist()): 0.15,
+    }
+    assert counts.keys() == shares.keys()
     assert all(abs(counts[content] / 4000 - share) < 0.03 for content, share in shares.items())
 
 
 def test_fill_pot():
-    rng, kinds = seed_states([4])[0], Counter()
+    rng, states = seed_states([4])[0], Counter()
     for _ in range(2000):
-        pot = np.zeros(2, np.int32)
-        rules.fill_pot(pot, 2, rng)
-        content, timer = pot.tolist()
-        count = rules.count_ingredients(content)
-        state = "cooked" if content & COOKED else "cooking" if timer else "idle" if content else "empty"
-        assert 0 <= timer <= 20 and (state != "idle" or 1 <= count <= 3) and (state != "cooking" or count == 3)
-        kinds[state] += 1
+        cell = thing()
+        rules.fill_pot(cell, 2, TIMES, rng)
+        item, soup, tick = cell.tolist()
+        count = count_ingredients(soup)
+        state = "empty" if item == Item.NONE else "idle" if tick == IDLE else "cooked" if tick == 20 else "cooking"
+        assert item in (Item.NONE, Item.SOUP) and IDLE <= tick <= 20
+        assert (state != "idle" or 1 <= count <= 3) and (state != "cooking" or count == 3)
+        states[state] += 1
     shares = {"empty": 0.4, "idle": 0.35, "cooking": 0.15, "cooked": 0.1}
-    assert all(abs(kinds[state] / 2000 - share) < 0.04 for state, share in shares.items())
+    assert all(abs(states[state] / 2000 - share) < 0.04 for state, share in shares.items())
 
 
 def test_permute_channels_exchanges_the_named_ones():

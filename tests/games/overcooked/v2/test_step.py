@@ -7,6 +7,7 @@ import pytest
 from support.naive.overcooked_v2 import NaiveKitchen
 
 from collab_overcooked.envs.batch import BatchEnv
+from collab_overcooked.games.overcooked.engine.constants import Clock
 from collab_overcooked.games.overcooked.v2.engine.spec import layouts
 from collab_overcooked.games.overcooked.v2.env import OvercookedV2
 from collab_overcooked.registry import make
@@ -26,7 +27,7 @@ def test_steps_are_those_of_the_slow_version(layout, options):
     rng = np.random.default_rng(7)
     for seed in range(3):
         env.reset(seed=seed)
-        naive = NaiveKitchen(env.game.layout, env.scene(), options)
+        naive = NaiveKitchen(env.game.layouts[0], env.scene(), options)
         for _ in range(60):
             masks = [env.action_mask(agent)[5] for agent in env.agents]
             assert masks == [naive.can_interact(seat) for seat in range(len(env.agents))]
@@ -83,7 +84,7 @@ def test_random_starts_stay_in_their_rooms_and_draw_all_recipes():
     places = [{(int(x), int(y)) for x, y in env.state.players[:, seat, :2]} for seat in (0, 1)]
     assert places == [{(x, y) for x in (1, 2) for y in (1, 2, 3)}, {(x, y) for x in (5, 6) for y in (1, 2, 3)}]
     assert set(env.state.players[:, :, 2].reshape(-1).tolist()) == {0, 1, 2, 3}
-    assert set(env.state.clock[:, 3].tolist()) == set(game.compiled.tables.recipes.tolist())
+    assert set(env.state.clock[:, Clock.RECIPE].tolist()) == set(game.compiled.tables.recipes[0].tolist())
 
 
 @pytest.mark.parametrize(

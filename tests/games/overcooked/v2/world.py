@@ -101,7 +101,7 @@ class Rollout:
 
     @property
     def picture(self) -> str:
-        rows = [list(row) for row in self.game.layout.grid]
+        rows = [list(row) for row in self.game.layouts[0].grid]
         for letter, player in zip(LETTERS, self.scene["players"], strict=False):
             x, y = player["position"]
             rows[y][x] = letter

@@ -1,8 +1,10 @@
-"""Compile a layout and its options into read-only arrays."""
+"""Compile a pool of layouts and its options into read-only arrays."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations_with_replacement
 from typing import Any
 
 import gymnasium
@@ -14,82 +16,139 @@ from collab_overcooked.kernels.blocks import Block, highest_of, starts_of
 from collab_overcooked.kernels.grid import Direction
 from collab_overcooked.kernels.macro_actions import Level
 
-from ...engine.compile import number_regions
-from ...engine.constants import NOTHING, View
-from ...engine.observation_layout import AXES, fill_view
+from ...engine.compile import best_of, by_soup, check_changes, check_names, compile_grids, compile_terrain, places_of
+from ...engine.config import pack_changes
+from ...engine.constants import (
+    COUNT,
+    MAX_INGREDIENTS,
+    NOTHING,
+    LayoutSize,
+    NearestObject,
+    Param,
+    Shaping,
+    Terrain,
+    View,
+)
+from ...engine.observation_layout import AXES, MAX_NUMBER, fill_view
+from ...engine.state import Tables
 from .config import OvercookedV2Config
-from .constants import COOK_TIME, COUNT, FIRST, SYMBOLS, WRONG_PAYS, Param, Plane, Terrain
-from .spec import DIGITS, Layout, Recipe
-from .state import Tables
+from .constants import COOK_TIME, DELIVERY_PAYS, KINDS_OF_CELLS, WRONG_PAYS, Plane
+from .spec import Layout, Recipe, counts_in, number_of_recipe
 
-STATIC = (Terrain.COUNTER, Terrain.SERVING, Terrain.POT, Terrain.INDICATOR, Terrain.BUTTON, Terrain.PLATES)
+STATIC = (Terrain.COUNTER, Terrain.SERVING, Terrain.POT, Terrain.INDICATOR, Terrain.BUTTON, Terrain.DISHES)
 
 
 @dataclass(frozen=True, eq=False)
 class Compiled:
-    """A layout ready to play."""
+    """A pool of layouts ready to play."""
 
-    layout: Layout
+    layouts: tuple[Layout, ...]
     config: OvercookedV2Config
+    names: tuple[str, ...]  # Of the layouts
+    kinds: int  # Of ingredients, in all layouts together
     tables: Tables
+    n_players: int
     space: gymnasium.spaces.Box[Any]  # Of one player's observation
 
 
-def bits_of(recipe: Recipe) -> int:
-    """Return the bit field of ingredients, given by their kinds."""
-    return sum(FIRST << 2 * kind for kind in recipe)
-
-
-def kinds_of(content: int) -> list[int]:
-    """Return the kinds of the ingredients in a bit field, in ascending order."""
-    kinds = range(content.bit_length() // 2)
-    return [kind for kind in kinds for _ in range(content // (FIRST << 2 * kind) & COUNT)]
-
-
-def compile_layout(layout: Layout, config: OvercookedV2Config, spare_planes: int = 0) -> Compiled:
-    """Compile a layout with its options.
+def compile_layouts(layouts: Sequence[Layout], config: OvercookedV2Config, spare_planes: int = 0) -> Compiled:
+    """Compile a pool of one or more layouts with its options.
 
     Args:
-        layout: The layout.
+        layouts: The pool.
         config: Options of the game.
         spare_planes: Planes behind those of pictures for which room is left, see ``CompiledGame.with_spare_planes``.
+
+    Raises:
+        ValueError: Options contradict each other or do not fit the layouts, or layouts cannot be of one pool.
     """
-    terrain = np.array([[_kind(symbol) for symbol in row] for row in layout.grid], np.int32)
-    planes = planes_of(layout.kinds)
-    shown = _shown(planes, layout.kinds, config)
-    highest, views = np.append(shown, np.ones(spare_planes, np.uint8)), np.full(len(View), NOTHING, np.int32)
+    names, kinds = check_names(layouts), max(layout.kinds for layout in layouts)
+    counts = {len(layout.starts) for layout in layouts}
+    if len(counts) > 1:
+        raise ValueError(f"layouts of the pool start {sorted(counts)} players; all must start as many")
+    terrain = compile_terrain([layout.grid for layout in layouts], KINDS_OF_CELLS)
+    planes = planes_of(kinds)
+    shown = _shown(planes, kinds, config)
+    views = np.full(len(View), NOTHING, np.int32)
+    announced = [min(config.notice, MAX_NUMBER), 1] if config.notice else []
+    if announced:
+        views[View.CHANGES] = len(shown)
+    highest = np.array([*shown, *announced, *[1] * spare_planes], np.uint8)
     params = config.pack(
         Param,
-        explicit=config.dynamics == "explicit",
+        auto_start=config.dynamics == "auto",
         wrong_pays=WRONG_PAYS if config.negative_rewards else 0,
         redraw=config.redraw_recipe,
         random_start=config.random_start or config.random_state,
         shaped=config.reward == "shaped",
         light=config.delivery_light,
-        kinds=layout.kinds,
         radius=config.view_radius,
         channels=len(shown),
+        **pack_changes(config.changes),
     )
-    height, width = terrain.shape
+    height, width = terrain.shape[1:]
     shape = fill_view(views, height, width, len(highest), AXES["hwc"], config.view_radius)
+    frames = np.stack([_frame(layout, grid) for layout, grid in zip(layouts, terrain, strict=True)])
+    values = np.stack([_same_for(layout.recipes, DELIVERY_PAYS, kinds) for layout in layouts])
+    sizes = range(1, MAX_INGREDIENTS + 1)
+    soups = [soup for size in sizes for soup in combinations_with_replacement(range(kinds), size)]
+    times = np.stack([_same_for(soups, COOK_TIME, kinds)] * len(layouts))
+    check_changes(config, names, len(layouts[0].starts), terrain, times, frames)
+    if config.changes is not None:
+        _check_recipes(layouts)
     tables = Tables(
         params=params,
-        terrain=terrain,
-        starts=np.array(layout.starts, np.int32),
-        regions=number_regions(terrain),
-        recipes=np.array([bits_of(recipe) for recipe in layout.recipes], np.int32),
-        object_cells=np.ascontiguousarray(np.argwhere(terrain != Terrain.FLOOR)[:, ::-1], np.int32),
-        permuted=_permuted(config.permuted_ingredients, layout.kinds),
+        shaping=np.zeros((len(layouts), len(Shaping)), np.float32),
+        frames=frames,
+        starts=np.array([layout.starts for layout in layouts], np.int32),
+        **compile_grids(layouts, terrain, auto_start=config.dynamics == "auto"),
+        values=values,
+        best=np.stack([best_of(pays) for pays in values]),
+        times=times,
         views=views,
+        object_cells=places_of([np.argwhere(is_object(grid))[:, ::-1] for grid in terrain]),
         template=_template(terrain, starts_of(planes)[Plane.TERRAIN], len(highest), config.view_radius or 0),
+        nearest=np.zeros((len(layouts), 0, len(NearestObject)), np.int32),
+        levels=np.full(counts.pop(), Level.PRIMITIVE, np.int32),
+        recipes=_recipes(layouts),
         planes=starts_of(planes)[:-1],
-        levels=np.full(len(layout.starts), Level.PRIMITIVE, np.int32),
+        permuted=_permuted(config.permuted_ingredients, kinds),
     )
-    return Compiled(layout, config, tables, counts_to(np.broadcast_to(highest, shape)))
+    space = counts_to(np.broadcast_to(highest, shape))
+    return Compiled(tuple(layouts), config, names, kinds, tables, len(tables.levels), space)
 
 
-def _kind(symbol: str) -> int:
-    return Terrain.PILE + int(symbol) if symbol in DIGITS else SYMBOLS[symbol]
+def _check_recipes(layouts: Sequence[Layout]) -> None:
+    for layout in layouts[1:]:
+        if set(layout.recipes) != set(layouts[0].recipes):
+            pair = f"layout {layout.name} cannot follow {layouts[0].name} in a kitchen that changes"
+            raise ValueError(f"{pair}: their recipes must be the same")
+
+
+def is_object(terrain: np.ndarray) -> np.ndarray:
+    """Return which cells are neither floor nor wall, bool of the shape of ``terrain``."""
+    found: np.ndarray = (terrain != Terrain.FLOOR) & (terrain != Terrain.WALL)
+    return found
+
+
+def _frame(layout: Layout, terrain: np.ndarray) -> np.ndarray:
+    frame = np.zeros(len(LayoutSize), np.int32)
+    frame[LayoutSize.HEIGHT], frame[LayoutSize.WIDTH] = len(layout.grid), len(layout.grid[0])
+    frame[LayoutSize.POTS], frame[LayoutSize.OBJECT_CELLS] = len(layout.cells("P")), is_object(terrain).sum()
+    frame[LayoutSize.BUTTONS] = len(layout.cells("L"))
+    frame[LayoutSize.RECIPES], frame[LayoutSize.KINDS] = len(layout.recipes), layout.kinds
+    return frame
+
+
+def _same_for(soups: Sequence[Recipe], number: int, kinds: int) -> np.ndarray:
+    return by_soup({counts_in(soup, kinds): number for soup in soups}, kinds)
+
+
+def _recipes(layouts: Sequence[Layout]) -> np.ndarray:
+    recipes = np.zeros((len(layouts), max(len(layout.recipes) for layout in layouts)), np.int32)
+    for row, layout in zip(recipes, layouts, strict=True):
+        row[: len(layout.recipes)] = list(map(number_of_recipe, layout.recipes))
+    return recipes
 
 
 def planes_of(kinds: int) -> list[Block]:
@@ -102,13 +161,17 @@ def planes_of(kinds: int) -> list[Block]:
         Block("position of the others", (1,), "as the player's own, of all others together"),
         Block("facing of the others", (1,) * len(Direction), ""),
         Block("hands of the others", content, ""),
-        Block("cells", (1,) * len(STATIC), ", ".join(kind.name.lower() for kind in STATIC)),
+        Block("cells", (1,) * len(STATIC), ", ".join(_name_of(kind) for kind in STATIC)),
         Block("piles", (1,) * kinds, "one for each ingredient"),
         Block("contents of cells", content, counts),
         Block("recipe", content, "in cells that show it"),
         Block("timer", (COOK_TIME,), "steps that a pot cooks on"),
         Block("light", (1,), "with `delivery_light`: 1 at serving cells after a delivery of the recipe"),
     ]
+
+
+def _name_of(kind: Terrain) -> str:
+    return "plates" if kind == Terrain.DISHES else kind.name.lower()
 
 
 def _shown(planes: list[Block], kinds: int, config: OvercookedV2Config) -> np.ndarray:
@@ -130,4 +193,5 @@ def _template(terrain: np.ndarray, first: int, channels: int, margin: int) -> np
     template = np.zeros((*terrain.shape, channels), np.uint8)
     for channel, kind in enumerate(STATIC, first):
         template[..., channel] = terrain == kind
-    return np.pad(template, ((margin, margin), (margin, margin), (0, 0))).reshape(-1)
+    padded = np.pad(template, ((0, 0), (margin, margin), (margin, margin), (0, 0)))
+    return padded.reshape(len(terrain), -1)

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from collab_overcooked.io.config import Config, boolean, choice, integer, unchecked
 
-from ...engine.config import MAX_RADIUS
+from ...engine.config import MAX_RADIUS, NOTICE, Source, changes_option
 
 
 @dataclass(frozen=True)
 class OvercookedV2Config(Config):
     """Options of OvercookedV2."""
 
-    layout: str | Path | Mapping[str, Any] = unchecked(
-        "grounded_coord_simple", "Built-in name, path of a ``.yaml`` file, or the values of one."
+    layout: Source | Sequence[Source] = unchecked(
+        "grounded_coord_simple",
+        "Built-in name, path of a ``.yaml`` file, the values of one, or a list of these: a pool from which every"
+        " episode draws.",
     )
     view_radius: int | None = integer(
         None,
@@ -54,3 +55,5 @@ class OvercookedV2Config(Config):
         " ingredients, as in the code of the paper.",
         ("all", "paper2025"),
     )
+    changes: int | Mapping[str, Any] | None = changes_option()
+    notice: int = integer(0, NOTICE, least=0)

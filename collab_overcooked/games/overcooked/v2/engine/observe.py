@@ -6,9 +6,27 @@ from collab_overcooked.kernels.arrays import copy_numbers
 from collab_overcooked.kernels.grid import cell_ahead
 from collab_overcooked.kernels.jit import kernel
 
-from ...engine.constants import NOTHING, Action, View
-from ...engine.observe import copy_window, is_inside
-from .constants import COOKED, COUNT, PLATE, Cell, Clock, Event, Param, Plane, Player, Terrain
+from ...engine.constants import (
+    COUNT,
+    FIRST_INGREDIENT,
+    FIRST_PILE,
+    HAND_END,
+    IDLE,
+    NOTHING,
+    Action,
+    Change,
+    Clock,
+    Item,
+    LayoutSize,
+    Param,
+    Player,
+    Terrain,
+    Thing,
+    View,
+)
+from ...engine.observe import copy_window, draw_change, is_inside
+from ...engine.rules import is_ready
+from .constants import Event, Plane
 from .rules import judge_interact, shows_recipe
 
 OTHERS = Plane.OTHERS_POSITION - Plane.POSITION  # from a block of the player's own channels to that of all others
@@ -17,56 +35,69 @@ OTHERS = Plane.OTHERS_POSITION - Plane.POSITION  # from a block of the player's 
 @kernel
 def observe_env(tables, env, out):
     """Write masks and observations of all players. Mutates: out."""
-    observations, masks = out.observations, out.masks
-    terrain, params, view = tables.terrain, tables.params, tables.views
+    observations, masks, k = out.observations, out.masks, env.clock[Clock.LAYOUT]
+    terrain, params, view, times = tables.terrain[k], tables.params, tables.views, tables.times[k]
     players, cells, radius = env.players, env.cells, tables.views[View.RADIUS]
     for i in range(players.shape[0]):
         player, seen = players[i], observations[i]
         x, y = cell_ahead(player[Player.X], player[Player.Y], player[Player.FACING])
-        event = judge_interact(
-            player[Player.HAND], cells[y, x], terrain[y, x], env.clock[Clock.RECIPE], params[Param.EXPLICIT]
-        )
+        hand, recipe = player[Player.HAND : HAND_END], env.clock[Clock.RECIPE]
+        event = judge_interact(hand, cells[y, x], terrain[y, x], recipe, times, params[Param.AUTO_START])
         masks[i, : Action.INTERACT] = 1
         masks[i, Action.INTERACT] = event != Event.NONE
         left, top = 0, 0
         if radius == NOTHING:
-            copy_numbers(tables.template, seen)
+            copy_numbers(tables.template[k], seen)
         else:
             left, top = player[Player.X] - radius, player[Player.Y] - radius
-            copy_window(tables.template, player[Player.X], player[Player.Y], view, seen)
+            copy_window(tables.template[k], player[Player.X], player[Player.Y], view, seen)
         draw_cells(tables, env, i, left, top, seen)
         draw_players(tables, env, i, left, top, seen)
+        if view[View.CHANGES] != NOTHING and env.changes[Change.LEFT] > 0:
+            draw_change(tables.terrain, env, left, top, view, seen)
 
 
 @kernel
-def draw_content(content, at, last, channels, out):
-    """A content is plate, cooked, and the count of each ingredient, in the channel of the one it is seen as.
+def draw_counts(soup, at, last, channels, out):
+    """A soup is the count of each ingredient, in the channel of the one it is seen as.
 
-    Contents are added, as players can be drawn in the same channels; ``last`` bounds a view with missing channels.
+    Counts are added, as players can be drawn in the same channels; ``last`` bounds a view with missing channels.
     Mutates: out.
     """
-    if content == 0:
-        return
-    out[at] += content & PLATE
-    out[at + 1] += (content & COOKED) >> 1
     for kind in range(channels.shape[0]):
-        target = at + 2 + channels[kind]
+        target = at + channels[kind]
         if target < last:
-            out[target] += content >> (2 * kind + 2) & COUNT
+            out[target] += soup >> 2 * kind & COUNT
+
+
+@kernel
+def draw_thing(thing, in_pot, times, at, last, channels, out):
+    """A thing is whether it is a plate, whether it is cooked, and its ingredients. Mutates: out."""
+    item = thing[Thing.ITEM]
+    if item == Item.NONE:
+        return
+    if item == Item.DISH or (item == Item.SOUP and not in_pot):
+        out[at] += 1
+    if item == Item.SOUP:
+        out[at + 1] += not in_pot or is_ready(thing, times)
+        draw_counts(thing[Thing.SOUP], at + 2, last, channels, out)
+    elif item >= FIRST_INGREDIENT:
+        draw_counts(1 << 2 * (item - FIRST_INGREDIENT), at + 2, last, channels, out)
 
 
 @kernel
 def draw_players(tables, env, i, left, top, out):
     """The player that sees has the first channels, all others share the next ones. Mutates: out."""
     players, channels, view, planes = env.players, env.channels[i], tables.views, tables.planes
+    times = tables.times[env.clock[Clock.LAYOUT]]
     for j in range(players.shape[0]):
         x, y = players[j, Player.X] - left, players[j, Player.Y] - top
         if is_inside(x, y, view):
             at, of = x * view[View.STEP_X] + y * view[View.STEP_Y], 0 if j == i else OTHERS
             out[at + planes[Plane.POSITION + of]] += 1
             out[at + planes[Plane.FACING + of] + players[j, Player.FACING]] += 1
-            hand, last = at + planes[Plane.HAND + of], at + tables.params[Param.CHANNELS]
-            draw_content(players[j, Player.HAND], hand, last, channels, out)
+            held, last = at + planes[Plane.HAND + of], at + tables.params[Param.CHANNELS]
+            draw_thing(players[j, Player.HAND : HAND_END], False, times, held, last, channels, out)
 
 
 @kernel
@@ -75,24 +106,25 @@ def draw_cells(tables, env, i, left, top, out):
 
     Mutates: out.
     """
-    cells, clock, channels = env.cells, env.clock, env.channels[i]
-    terrain, object_cells, params, view = tables.terrain, tables.object_cells, tables.params, tables.views
-    planes, n_channels = tables.planes, params[Param.CHANNELS]
+    cells, clock, channels, k = env.cells, env.clock, env.channels[i], env.clock[Clock.LAYOUT]
+    terrain, object_cells, params, view = tables.terrain[k], tables.object_cells[k], tables.params, tables.views
+    planes, n_channels, times = tables.planes, params[Param.CHANNELS], tables.times[k]
     timer, light = planes[Plane.TIMER], planes[Plane.LIGHT]
-    for h in range(object_cells.shape[0]):
+    for h in range(tables.frames[k, LayoutSize.OBJECT_CELLS]):
         x, y = object_cells[h, 0], object_cells[h, 1]
         if not is_inside(x - left, y - top, view):
             continue
         kind, cell = terrain[y, x], cells[y, x]
         at = (x - left) * view[View.STEP_X] + (y - top) * view[View.STEP_Y]
-        if kind >= Terrain.PILE:
-            out[at + planes[Plane.PILE] + channels[kind - Terrain.PILE]] = 1
+        if kind >= Terrain.ONIONS:
+            out[at + planes[Plane.PILE] + channels[kind - FIRST_PILE]] = 1
         elif kind == Terrain.SERVING:
             if params[Param.LIGHT] == 1 and light < n_channels:
                 out[at + light] = clock[Clock.DELIVERED]
         elif shows_recipe(cell, kind):
-            draw_content(clock[Clock.RECIPE], at + planes[Plane.RECIPE], at + n_channels, channels, out)
+            draw_counts(clock[Clock.RECIPE], at + planes[Plane.RECIPE] + 2, at + n_channels, channels, out)
         else:
-            draw_content(cell[Cell.CONTENT], at + planes[Plane.CONTENT], at + n_channels, channels, out)
-            if kind == Terrain.POT and timer < n_channels:
-                out[at + timer] = cell[Cell.TIMER]
+            is_pot = kind == Terrain.POT
+            draw_thing(cell, is_pot, times, at + planes[Plane.CONTENT], at + n_channels, channels, out)
+            if is_pot and timer < n_channels and cell[Thing.ITEM] == Item.SOUP and cell[Thing.TICK] != IDLE:
+                out[at + timer] = max(times[cell[Thing.SOUP]] - cell[Thing.TICK], 0)

@@ -1,7 +1,7 @@
-"""The rules of OvercookedV2 that differ from Overcooked, one kernel per rule, for one environment.
+"""The rules of OvercookedV2 beside those of Overcooked, one kernel per rule, for one environment.
 
-Rows passed in are views of one environment's arrays: ``player`` (5,), ``cell`` (2,), ``clock`` (7,). Contents of hands
-and cells are bit fields, see ``constants``. ``env`` and ``out`` are rows of ``State`` and ``Out``.
+Rows passed in are views of one environment's arrays, see ``overcooked.engine.rules``. ``env`` and ``out`` are rows of
+``State`` and ``Out``.
 """
 
 from __future__ import annotations
@@ -10,134 +10,98 @@ from collab_overcooked.kernels.grid import cell_ahead
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.rng import draw_below
 
-from ...engine.constants import NOTHING, Action, EventColumn, Reason
-from ...engine.rules import lies_on_counter
+from ...engine.constants import (
+    FIRST_INGREDIENT,
+    HAND_END,
+    IDLE,
+    MAX_INGREDIENTS,
+    NOTHING,
+    Action,
+    Clock,
+    EventColumn,
+    Item,
+    LayoutSize,
+    Param,
+    Player,
+    Reason,
+    Terrain,
+    Thing,
+)
+from ...engine.rules import (
+    add_ingredient,
+    can_interact,
+    count_kind,
+    dispensed,
+    is_full,
+    is_idle,
+    lies_on_counter,
+    move_thing,
+    put,
+)
 from .constants import (
     BUTTON_PAYS,
     BUTTON_TIME,
-    COOK_TIME,
-    COOKED,
-    COUNT,
     DELIVERY_PAYS,
-    DISH,
-    FIRST,
-    MAX_INGREDIENTS,
-    PLATE,
     PLATE_SHAPED,
     POTTING_SHAPED,
     SOUP_SHAPED,
     START_SHAPED,
-    Cell,
-    Clock,
     Event,
-    Param,
-    Player,
-    Terrain,
 )
-
-# ------------------------------------------------------------------------------------------- contents
-
-
-@kernel
-def count_ingredients(content):
-    """A soup has as many ingredients as its counts sum up to."""
-    count, rest = 0, content >> 2
-    while rest > 0:
-        count += rest & COUNT
-        rest = rest >> 2
-    return count
-
-
-@kernel
-def count_held_plates(players):
-    """Plates in hands are counted before anyone interacts; dishes are no plates."""
-    count = 0
-    for i in range(players.shape[0]):
-        count += players[i, Player.HAND] == PLATE
-    return count
-
-
-@kernel
-def count_used_pots(cells, terrain, object_cells):
-    """A pot with ingredients or soup in it needs a plate sooner or later."""
-    count = 0
-    for h in range(object_cells.shape[0]):
-        x, y = object_cells[h, 0], object_cells[h, 1]
-        count += terrain[y, x] == Terrain.POT and cells[y, x, Cell.CONTENT] != 0
-    return count
-
 
 # ------------------------------------------------------------------------------------------- what an interact does
 
 
 @kernel
-def judge_pot(hand, pot, explicit):
-    """Idle pots take up to three ingredients of any kind, cooked soup goes on a plate, and an interact can start pots.
-
-    With dynamics="explicit" empty hands start a pot; otherwise only pots that were full at the start of an episode.
-    """
-    content = pot[Cell.CONTENT]
-    if content & COOKED:
-        return Event.SOUP_PICKUP if hand == PLATE else Event.NONE
-    if pot[Cell.TIMER] > 0:
-        return Event.NONE
-    count = count_ingredients(content)
-    if explicit == 0 and count == MAX_INGREDIENTS:
-        return Event.START
-    if hand == 0:
-        return Event.START if explicit == 1 and count > 0 else Event.NONE
-    return Event.POTTING if hand & PLATE == 0 and count < MAX_INGREDIENTS else Event.NONE
+def waits_for_start(cell, kind, auto_start):
+    """With dynamics="auto" a pot that was full at the start of an episode waits, and any interact starts it."""
+    return auto_start == 1 and kind == Terrain.POT and is_idle(cell) and is_full(cell)
 
 
 @kernel
-def judge_interact(hand, cell, kind, recipe, explicit):
-    """Piles fill empty hands, counters take one thing, serving cells take soup, and empty hands press buttons."""
-    content = cell[Cell.CONTENT]
-    if kind == Terrain.POT:
-        return judge_pot(hand, cell, explicit)
-    if kind == Terrain.COUNTER and hand != 0:
-        return Event.DROP if content == 0 else Event.NONE
-    if kind == Terrain.SERVING and hand & COOKED:
-        return Event.SOUP_DELIVERY if hand == recipe | DISH else Event.WRONG_DELIVERY
-    if hand != 0:
+def judge_interact(hand, cell, kind, recipe, times, auto_start):
+    """An interact that changes something, see ``can_interact``, is one event, by what is held and faced."""
+    held = hand[Thing.ITEM]
+    if waits_for_start(cell, kind, auto_start):
+        return Event.START
+    if not can_interact(hand, cell, kind, times, auto_start, 0):
         return Event.NONE
+    if kind == Terrain.POT:
+        return Event.START if held == Item.NONE else Event.SOUP_PICKUP if held == Item.DISH else Event.POTTING
     if kind == Terrain.COUNTER:
-        return Event.PICKUP if content != 0 else Event.NONE
+        return Event.PICKUP if held == Item.NONE else Event.DROP
+    if kind == Terrain.SERVING:
+        return Event.SOUP_DELIVERY if hand[Thing.SOUP] == recipe else Event.WRONG_DELIVERY
     if kind == Terrain.BUTTON:
         return Event.PRESS
-    if kind == Terrain.PLATES:
-        return Event.PLATE_PICKUP
-    return Event.INGREDIENT_PICKUP if kind >= Terrain.PILE else Event.NONE
+    return Event.PLATE_PICKUP if kind == Terrain.DISHES else Event.INGREDIENT_PICKUP
 
 
 @kernel
-def apply_interact(event, player, cell, kind, explicit):
-    """Contents move between hand and cell; a started pot cooks 20 steps, a button shows the recipe for 10.
+def apply_interact(event, hand, cell, kind, times, auto_start):
+    """Things move between hand and cell; a full or started pot cooks, and a pressed button shows the recipe.
 
-    Mutates: player, cell.
+    Mutates: hand, cell.
     """
-    hand = player[Player.HAND]
-    if event == Event.INGREDIENT_PICKUP:
-        player[Player.HAND] = FIRST << 2 * (kind - Terrain.PILE)
-    elif event == Event.PLATE_PICKUP:
-        player[Player.HAND] = PLATE
-    elif event == Event.DROP or event == Event.PICKUP:
-        player[Player.HAND] = cell[Cell.CONTENT]
-        cell[Cell.CONTENT] = hand
+    if event == Event.INGREDIENT_PICKUP or event == Event.PLATE_PICKUP:
+        put(hand, dispensed(kind))
+    elif event == Event.DROP:
+        move_thing(hand, cell)
+    elif event == Event.PICKUP:
+        move_thing(cell, hand)
     elif event == Event.POTTING:
-        player[Player.HAND] = 0
-        cell[Cell.CONTENT] += hand
-        if explicit == 0 and count_ingredients(cell[Cell.CONTENT]) == MAX_INGREDIENTS:
-            cell[Cell.TIMER] = COOK_TIME
+        add_ingredient(hand, cell)
+        if auto_start == 1 and is_full(cell):
+            cell[Thing.TICK] = 0
     elif event == Event.START:
-        cell[Cell.TIMER] = COOK_TIME
+        cell[Thing.TICK] = 0
     elif event == Event.SOUP_PICKUP:
-        player[Player.HAND] = cell[Cell.CONTENT] | PLATE
-        cell[Cell.CONTENT] = 0
+        cell[Thing.TICK] = times[cell[Thing.SOUP]]
+        move_thing(cell, hand)
     elif event == Event.PRESS:
-        cell[Cell.TIMER] = BUTTON_TIME
+        cell[Thing.TICK] = BUTTON_TIME
     elif event != Event.NONE:
-        player[Player.HAND] = 0
+        put(hand, Item.NONE)
 
 
 @kernel
@@ -151,23 +115,42 @@ def reward_for(event, wrong_pays):
 
 
 @kernel
-def shaped_for(event, hand, content, recipe, explicit):
+def shaped_for(event, held, soup, recipe, auto_start):
     """Shaped reward is paid for an ingredient that the pot lacks, the right soup on a plate, and its manual start.
 
-    ``hand`` and ``content`` are those before the interact.
+    ``held`` and ``soup``, the content of the pot, are those before the interact.
     """
     if event == Event.POTTING:
-        lacks = content & (hand * COUNT) < recipe & (hand * COUNT)
-        return POTTING_SHAPED if lacks else 0
+        return POTTING_SHAPED if count_kind(soup, held) < count_kind(recipe, held) else 0
     if event == Event.SOUP_PICKUP:
-        return SOUP_SHAPED if content == recipe | COOKED else 0
-    return START_SHAPED if event == Event.START and explicit == 1 and content == recipe else 0
+        return SOUP_SHAPED if soup == recipe else 0
+    return START_SHAPED if event == Event.START and auto_start == 0 and soup == recipe else 0
 
 
 @kernel
-def is_plate_wanted(held, cells, terrain, object_cells):
+def count_held_plates(players):
+    """Plates in hands are counted before anyone interacts; plated soup does not count."""
+    count = 0
+    for i in range(players.shape[0]):
+        count += players[i, Player.HAND] == Item.DISH
+    return count
+
+
+@kernel
+def count_used_pots(pots, n_pots, cells):
+    """A pot with ingredients or soup in it needs a plate sooner or later."""
+    count = 0
+    for p in range(n_pots):
+        count += cells[pots[p, 1], pots[p, 0], Thing.ITEM] != Item.NONE
+    return count
+
+
+@kernel
+def is_plate_wanted(held, tables, env):
     """A plate is useful if none lies on a counter and hands hold fewer plates than there are pots that need one."""
-    return held < count_used_pots(cells, terrain, object_cells) and not lies_on_counter(PLATE, cells, terrain)
+    k, cells = env.clock[Clock.LAYOUT], env.cells
+    used = count_used_pots(tables.pots[k], tables.frames[k, LayoutSize.POTS], cells)
+    return held < used and not lies_on_counter(Item.DISH, cells, tables.terrain[k])
 
 
 @kernel
@@ -177,22 +160,22 @@ def interact_in_turn(tables, env, out):
     Mutates: env, out. Returns: whether the recipe was delivered.
     """
     players, cells, events, sparse, shaped = env.players, env.cells, out.events, out.sparse, out.shaped
-    params, terrain, recipe, delivered = tables.params, tables.terrain, env.clock[Clock.RECIPE], False
-    explicit, held = params[Param.EXPLICIT], count_held_plates(players)
+    k, params, recipe, delivered = env.clock[Clock.LAYOUT], tables.params, env.clock[Clock.RECIPE], False
+    auto_start, held, times = params[Param.AUTO_START], count_held_plates(players), tables.times[k]
     for i in range(players.shape[0]):
         if events[i, EventColumn.PRIMITIVE] != Action.INTERACT:
             continue
         x, y = cell_ahead(players[i, Player.X], players[i, Player.Y], players[i, Player.FACING])
-        hand, content, kind = players[i, Player.HAND], cells[y, x, Cell.CONTENT], terrain[y, x]
-        event = judge_interact(hand, cells[y, x], kind, recipe, explicit)
+        hand, cell, kind = players[i, Player.HAND : HAND_END], cells[y, x], tables.terrain[k, y, x]
+        event = judge_interact(hand, cell, kind, recipe, times, auto_start)
         if event == Event.NONE:
             events[i, EventColumn.REASON] = Reason.NO_EFFECT
             continue
-        if event == Event.PLATE_PICKUP and is_plate_wanted(held, cells, terrain, tables.object_cells):
+        if event == Event.PLATE_PICKUP and is_plate_wanted(held, tables, env):
             shaped[i] = PLATE_SHAPED
         else:
-            shaped[i] = shaped_for(event, hand, content, recipe, explicit)
-        apply_interact(event, players[i], cells[y, x], kind, explicit)
+            shaped[i] = shaped_for(event, hand[Thing.ITEM], cell[Thing.SOUP], recipe, auto_start)
+        apply_interact(event, hand, cell, kind, times, auto_start)
         events[i, EventColumn.CODE] = event
         sparse[i] = reward_for(event, params[Param.WRONG_PAYS])
         delivered = delivered or event == Event.SOUP_DELIVERY
@@ -203,18 +186,16 @@ def interact_in_turn(tables, env, out):
 
 
 @kernel
-def tick_cell(cell, kind):
-    """Pots and buttons count down, also in the step that starts them; a pot at 0 is cooked. Mutates: cell."""
-    if cell[Cell.TIMER] > 0:
-        cell[Cell.TIMER] -= 1
-        if cell[Cell.TIMER] == 0 and kind == Terrain.POT:
-            cell[Cell.CONTENT] |= COOKED
+def age_button(button):
+    """A button counts down the steps for which it shows the recipe, also in the step of the press. Mutates: button."""
+    if button[Thing.TICK] > 0:
+        button[Thing.TICK] -= 1
 
 
 @kernel
-def draw_recipe(recipes, rng):
+def draw_recipe(recipes, count, rng):
     """Recipes are drawn uniformly, the same one again too. Mutates: rng."""
-    return recipes[draw_below(rng, recipes.shape[0])]
+    return recipes[draw_below(rng, count)]
 
 
 # ------------------------------------------------------------------------------------------- who knows the recipe
@@ -230,7 +211,7 @@ def is_in_view(x, y, player, radius):
 @kernel
 def shows_recipe(cell, kind):
     """Indicators always show the recipe, buttons after they were pressed."""
-    return kind == Terrain.INDICATOR or (kind == Terrain.BUTTON and cell[Cell.TIMER] > 0)
+    return kind == Terrain.INDICATOR or (kind == Terrain.BUTTON and cell[Thing.TICK] > 0)
 
 
 @kernel
@@ -239,12 +220,17 @@ def learn_recipe(tables, env):
 
     Mutates: env.players.
     """
-    players, cells, terrain, object_cells = env.players, env.cells, tables.terrain, tables.object_cells
-    radius = tables.params[Param.RADIUS]
+    players, cells, k = env.players, env.cells, env.clock[Clock.LAYOUT]
+    terrain, object_cells, frame, radius = (
+        tables.terrain[k],
+        tables.object_cells[k],
+        tables.frames[k],
+        tables.params[Param.RADIUS],
+    )
     for i in range(players.shape[0]):
-        if tables.recipes.shape[0] == 1:
+        if frame[LayoutSize.RECIPES] == 1:
             players[i, Player.KNOWS] = 1
-        for h in range(object_cells.shape[0] if players[i, Player.KNOWS] == 0 else 0):
+        for h in range(frame[LayoutSize.OBJECT_CELLS] if players[i, Player.KNOWS] == 0 else 0):
             x, y = object_cells[h, 0], object_cells[h, 1]
             if shows_recipe(cells[y, x], terrain[y, x]) and is_in_view(x, y, players[i], radius):
                 players[i, Player.KNOWS] = 1
@@ -256,25 +242,28 @@ def learn_recipe(tables, env):
 @kernel
 def draw_ingredients(count, kinds, rng):
     """Random ingredients are drawn one by one. Mutates: rng."""
-    content = 0
+    soup = 0
     for _ in range(count):
-        content += FIRST << 2 * draw_below(rng, kinds)
-    return content
+        soup += 1 << 2 * draw_below(rng, kinds)
+    return soup
 
 
 @kernel
-def draw_thing(plates, ingredients, dishes, recipes, kinds, rng):
-    """Random things are a plate, an ingredient or the dish of some recipe, by their shares of 20. Mutates: rng."""
-    ticket = draw_below(rng, 20)
+def draw_thing(thing, plates, ingredients, dishes, tables, k, rng):
+    """Random things are a plate, an ingredient or soup of some recipe, by their shares of 20. Mutates: thing, rng."""
+    frame, ticket = tables.frames[k], draw_below(rng, 20)
     if ticket < plates:
-        return PLATE
-    if ticket < plates + ingredients:
-        return draw_ingredients(1, kinds, rng)
-    return draw_recipe(recipes, rng) | DISH if ticket < plates + ingredients + dishes else 0
+        put(thing, Item.DISH)
+    elif ticket < plates + ingredients:
+        put(thing, FIRST_INGREDIENT + draw_below(rng, frame[LayoutSize.KINDS]))
+    elif ticket < plates + ingredients + dishes:
+        put(thing, Item.SOUP)
+        thing[Thing.SOUP] = draw_recipe(tables.recipes[k], frame[LayoutSize.RECIPES], rng)
+        thing[Thing.TICK] = tables.times[k, thing[Thing.SOUP]]
 
 
 @kernel
-def fill_pot(pot, kinds, rng):
+def fill_pot(pot, kinds, times, rng):
     """A random pot is empty (8 of 20), idle with one to three ingredients (7), cooking (3) or cooked (2).
 
     Mutates: pot, rng.
@@ -283,11 +272,12 @@ def fill_pot(pot, kinds, rng):
     if ticket < 8:
         return
     count = 1 + draw_below(rng, MAX_INGREDIENTS) if ticket < 15 else MAX_INGREDIENTS
-    pot[Cell.CONTENT] = draw_ingredients(count, kinds, rng)
-    if ticket >= 18:
-        pot[Cell.CONTENT] |= COOKED
-    elif ticket >= 15:
-        pot[Cell.TIMER] = 1 + draw_below(rng, COOK_TIME)
+    put(pot, Item.SOUP)
+    pot[Thing.SOUP] = draw_ingredients(count, kinds, rng)
+    pot[Thing.TICK] = IDLE
+    if ticket >= 15:
+        time = times[pot[Thing.SOUP]]
+        pot[Thing.TICK] = time if ticket >= 18 else time - 1 - draw_below(rng, time)
 
 
 @kernel

@@ -11,11 +11,12 @@ from typing import Any
 
 from collab_overcooked.io.documents import Document, LayoutError, builtin_names, load_layout
 
-from .constants import INGREDIENTS, MAX_INGREDIENTS, SYMBOLS
+from ...engine.constants import MAX_INGREDIENTS
+from ...engine.spec import number_of
+from .constants import DIGITS, INGREDIENTS, SYMBOLS
 
 FOLDER = "overcooked_v2"
 KEYS = ("name", "description", "grid", "recipes", "possible_recipes", "starts_reversed")
-DIGITS = "0123456789"
 SEATS = "abcd"  # starts by seat, instead of A in reading order
 STARTS = "A" + SEATS
 NEEDED = (("B", "plate pile B"), ("X", "serving cell X"), ("P", "pot P"), (STARTS, "start A"), (DIGITS, "pile 0 to 9"))
@@ -24,9 +25,9 @@ Recipe = tuple[int, ...]
 """Kinds of the three ingredients of a soup, in ascending order."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Layout:
-    """Contents of a layout file; ``compile_layout`` turns it into arrays."""
+    """Contents of a layout file; ``compile_layouts`` turns it into arrays."""
 
     document: Document  # Where it was read
     name: str
@@ -35,6 +36,8 @@ class Layout:
     starts: tuple[tuple[int, int], ...]  # Start cell (x, y) of each seat
     recipes: tuple[Recipe, ...]  # Recipes that are drawn
     kinds: int  # One more than the highest digit of a pile
+    shared_counters: tuple[tuple[int, int], ...] = ()  # None is named apart
+    share_soup: bool = False
 
     def cells(self, symbol: str) -> list[tuple[int, int]]:
         """Return the cells (x, y) of a symbol, row by row."""
@@ -121,3 +124,13 @@ def _recipes(doc: Document, kinds: int) -> tuple[Recipe, ...]:
 def names_of(recipe: Recipe) -> list[str]:
     """Return the ingredients of a recipe by name."""
     return [INGREDIENTS[kind] for kind in recipe]
+
+
+def counts_in(recipe: Recipe, kinds: int) -> tuple[int, ...]:
+    """Return the count of each of a number of kinds in a recipe or a smaller soup."""
+    return tuple(recipe.count(kind) for kind in range(kinds))
+
+
+def number_of_recipe(recipe: Recipe) -> int:
+    """Return the number of a recipe in arrays."""
+    return number_of(counts_in(recipe, len(INGREDIENTS)))

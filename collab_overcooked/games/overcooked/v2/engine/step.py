@@ -6,12 +6,11 @@ from collab_overcooked.kernels.batch_kernels import BatchKernels
 from collab_overcooked.kernels.events import clear_events
 from collab_overcooked.kernels.jit import kernel, row_at
 
-from ...engine.constants import FIRST_ID
-from ...engine.rules import choose_primitives, move_players, start_anywhere
-from ...engine.step import clear_rewards, end_step
-from .constants import Clock, Param, Player, Terrain
+from ...engine.constants import FIRST_ID, HAND_END, Clock, LayoutSize, Param, Player, Terrain
+from ...engine.rules import choose_primitives, cook, move_players
+from ...engine.step import change_in_time, choose_layout, clear_cells, clear_rewards, end_step, place_players
 from .observe import observe_env
-from .rules import draw_recipe, draw_thing, fill_pot, interact_in_turn, learn_recipe, permute_channels, tick_cell
+from .rules import age_button, draw_recipe, draw_thing, fill_pot, interact_in_turn, learn_recipe, permute_channels
 
 
 @kernel
@@ -20,59 +19,56 @@ def step_env(tables, env, actions, out):
 
     Mutates: env, out.
     """
-    cells, clock, sparse = env.cells, env.clock, out.sparse
-    terrain, object_cells = tables.terrain, tables.object_cells
+    cells, clock, sparse, params = env.cells, env.clock, out.sparse, tables.params
+    k = clock[Clock.LAYOUT]
+    terrain, frame = tables.terrain[k], tables.frames[k]
     clear_events(out.events, FIRST_ID)
     clear_rewards(out)
     choose_primitives(actions, tables.levels, out.events)
     move_players(terrain, env, out)
     delivered = interact_in_turn(tables, env, out)
-    for h in range(object_cells.shape[0]):
-        tick_cell(cells[object_cells[h, 1], object_cells[h, 0]], terrain[object_cells[h, 1], object_cells[h, 0]])
+    for p in range(frame[LayoutSize.POTS]):
+        cook(cells[tables.pots[k, p, 1], tables.pots[k, p, 0]], tables.times[k], 0)
+    for p in range(frame[LayoutSize.BUTTONS]):
+        age_button(cells[tables.buttons[k, p, 1], tables.buttons[k, p, 0]])
     clock[Clock.T] += 1
     clock[Clock.DELIVERED] = delivered
     for i in range(sparse.shape[0]):
         clock[Clock.SCORE] += int(sparse[i])
         clock[Clock.SERVED] += sparse[i] > 0
-    if delivered and tables.params[Param.REDRAW] == 1:
-        clock[Clock.RECIPE] = draw_recipe(tables.recipes, env.rng)
+    if delivered and params[Param.REDRAW] == 1:
+        clock[Clock.RECIPE] = draw_recipe(tables.recipes[k], frame[LayoutSize.RECIPES], env.rng)
         env.players[:, Player.KNOWS] = 0
+    change_in_time(tables, env, delivered)
     learn_recipe(tables, env)
-    return end_step(env, out, tables.params[Param.SHAPED])
+    return end_step(env, out, params[Param.SHAPED])
 
 
 @kernel
-def scatter_things(tables, env):
+def scatter_things(tables, env, k):
     """A random state has things in hands, pots and on all counters. Mutates: env."""
-    players, cells, rng = env.players, env.cells, env.rng
-    recipes, kinds = tables.recipes, tables.params[Param.KINDS]
+    players, cells, rng, frame = env.players, env.cells, env.rng, tables.frames[k]
     for i in range(players.shape[0]):
-        players[i, Player.HAND] = draw_thing(2, 5, 3, recipes, kinds, rng)
-    for h in range(tables.object_cells.shape[0]):
-        x, y = tables.object_cells[h, 0], tables.object_cells[h, 1]
-        if tables.terrain[y, x] == Terrain.POT:
-            fill_pot(cells[y, x], kinds, rng)
-        elif tables.terrain[y, x] == Terrain.COUNTER:
-            cells[y, x, 0] = draw_thing(2, 6, 2, recipes, kinds, rng)
+        draw_thing(players[i, Player.HAND : HAND_END], 2, 5, 3, tables, k, rng)
+    for h in range(frame[LayoutSize.OBJECT_CELLS]):
+        x, y = tables.object_cells[k, h, 0], tables.object_cells[k, h, 1]
+        if tables.terrain[k, y, x] == Terrain.POT:
+            fill_pot(cells[y, x], frame[LayoutSize.KINDS], tables.times[k], rng)
+        elif tables.terrain[k, y, x] == Terrain.COUNTER:
+            draw_thing(cells[y, x], 2, 6, 2, tables, k, rng)
 
 
 @kernel
 def reset_env(tables, env, limit):
-    """An episode has a drawn recipe; players face north at their starts, or start at random, hands empty.
-
-    Mutates: env.
-    """
-    players, clock, rng, params = env.players, env.clock, env.rng, tables.params
-    clock[Clock.LIMIT] = limit
-    clock[Clock.RECIPE] = draw_recipe(tables.recipes, rng)
-    for i in range(players.shape[0]):
-        players[i, Player.X] = tables.starts[i, 0]
-        players[i, Player.Y] = tables.starts[i, 1]
-    for i in range(players.shape[0] if params[Param.RANDOM_START] == 1 else 0):
-        start_anywhere(i, tables.regions, players, rng)
-    if params[Param.RANDOM_STATE] == 1:
-        scatter_things(tables, env)
-    permute_channels(env.channels, tables.permuted, rng)
+    """An episode starts in its layout with a drawn recipe, and all players in their places. Mutates: env."""
+    k = choose_layout(tables, env)
+    clear_cells(env.cells, tables.terrain[k], 1)
+    env.clock[Clock.LIMIT] = limit
+    env.clock[Clock.RECIPE] = draw_recipe(tables.recipes[k], tables.frames[k, LayoutSize.RECIPES], env.rng)
+    place_players(tables, env, k)
+    if tables.params[Param.RANDOM_STATE] == 1:
+        scatter_things(tables, env, k)
+    permute_channels(env.channels, tables.permuted, env.rng)
     learn_recipe(tables, env)
 
 

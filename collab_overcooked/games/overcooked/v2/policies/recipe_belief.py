@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from collab_overcooked import registry
 from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.kernels.grid import OFFSETS, Direction
 from collab_overcooked.kernels.paths import shortest_paths
@@ -21,70 +22,52 @@ from collab_overcooked.policies.api import AgentView, EnvInfo, Planning, Policy,
 from collab_overcooked.policies.parameters import read_options, refuse_text
 from collab_overcooked.policies.search.simulator import Simulator
 
-from ...engine.constants import Action
-from ...env import Overcooked
+from ...engine.constants import MAX_INGREDIENTS, NOTHING, Action
 from ...policies.greedy import GreedyPolicy
 from ...policies.planner import REPLAN_WIDTH, PlannerPolicy
 from ..engine.compile import Compiled
-from ..engine.constants import COOK_TIME, INGREDIENTS, MAX_INGREDIENTS
-from ..engine.spec import names_of
+from ..engine.constants import COOK_TIME, INGREDIENTS
+from ..engine.spec import Layout, names_of
 from ..text.scene import cells_in_view
 
-SYMBOLS = {" ": " ", "W": "X", "X": "S", "B": "D", "P": "P"}
-NAMES, PILES = ("onion", "tomato"), "OT"
+GAME = "OvercookedV2-v0"
 
 Cell = tuple[int, int]
 Recipe = Sequence[str]
 
 
+def kitchen_of(layout: Layout, recipe: Recipe, dynamics: str) -> Any:
+    """Return the game of a layout with all in view, in which a recipe is the only one."""
+    return _kitchen_of(layout, tuple(map(INGREDIENTS.index, recipe)), dynamics)
+
+
 @lru_cache(maxsize=64)
-def kitchen_of(compiled: Compiled, recipe: tuple[str, ...]) -> Overcooked:
-    """Return the game of Overcooked in which a recipe is the only order."""
-    known = _translation(recipe)
-    piles = {str(INGREDIENTS.index(name)): PILES[NAMES.index(other)] for name, other in known.items()}
-    grid = [[(SYMBOLS | piles).get(symbol, "W") for symbol in row] for row in compiled.layout.grid]
-    for number, (x, y) in enumerate(compiled.layout.starts, start=1):
-        grid[y][x] = str(number)
-    layout = {"name": compiled.layout.name, "grid": "\n".join(map("".join, grid))}
-    orders = [[known[name] for name in recipe]]
-    return Overcooked({**layout, "orders": orders, "cook_time": COOK_TIME}, dynamics=compiled.config.dynamics)
-
-
-def _translation(recipe: Recipe) -> dict[str, str]:
-    return dict(zip(dict.fromkeys(recipe), NAMES, strict=False))
+def _kitchen_of(layout: Layout, recipe: tuple[int, ...], dynamics: str) -> Any:
+    content = {key: value for key, value in layout.document.content.items() if key != "possible_recipes"}
+    return registry.load_game(GAME, layout=content | {"recipes": [list(recipe)]}, dynamics=dynamics)
 
 
 def scene_of(scene: Mapping[str, Any], recipe: Recipe) -> dict[str, Any]:
-    """Translate a scene in which all players have positions into a scene of Overcooked with one recipe."""
-    objects = [(thing["position"], _thing(thing, recipe)) for thing in scene["objects"]]
+    """Return a scene in which all players have positions as one with a known recipe, without useless things."""
+    objects = [(thing["position"], _shown(thing, recipe)) for thing in scene["objects"]]
 
-    def plain_player(player: Mapping[str, Any]) -> dict[str, Any]:
-        holding = _thing(player["holding"], recipe)
+    def shown_player(player: Mapping[str, Any]) -> dict[str, Any]:
+        holding = _shown(player["holding"], recipe)
         return {"position": player["position"], "facing": player["facing"], "holding": holding}
 
     return {
         "timestep": scene["timestep"],
         "limit": scene["limit"],
-        "players": list(map(plain_player, scene["players"])),
-        "objects": [{"position": place, **thing} for place, thing in objects if thing],
+        "players": list(map(shown_player, scene["players"])),
+        "objects": [{**thing, "position": place} for place, thing in objects if thing],
     }
 
 
-def _thing(thing: Mapping[str, Any] | None, recipe: Recipe) -> dict[str, Any] | None:
-    known = _translation(recipe)
-    if thing is None or not (thing["item"] == "soup" or is_useful(thing, recipe)):
-        return None
-    if "ingredients" not in thing:
-        return {"item": known.get(thing["item"], "dish")}
-    is_pot, fits = thing["item"] == "soup", can_become(thing["ingredients"], recipe)
-    # A useless pot is shown as one that has just begun to cook
-    soup = {"item": "soup", "ingredients": [known[name] for name in (thing["ingredients"] if fits else recipe)]}
-    if not is_pot or (fits and thing["ready"]):
-        return soup
-    tick = 0
-    if fits:
-        tick = COOK_TIME - thing["left"] if thing["left"] else -1
-    return {**soup, "tick": tick}
+def _shown(thing: Mapping[str, Any] | None, recipe: Recipe) -> Mapping[str, Any] | None:
+    """Return a thing if it is of use for a recipe; a useless pot is shown as one that has just begun to cook."""
+    if thing is None or is_useful(thing, recipe):
+        return thing
+    return {"item": "soup", "ingredients": list(recipe), "left": COOK_TIME} if thing["item"] == "soup" else None
 
 
 def is_useful(thing: Mapping[str, Any], recipe: Recipe) -> bool:
@@ -99,12 +82,16 @@ def can_become(ingredients: Recipe, recipe: Recipe) -> bool:
 
 
 class ShortestPaths:
-    """Shortest paths on the floor of a layout."""
+    """Shortest paths on the floor of a layout.
 
-    def __init__(self, compiled: Compiled) -> None:
-        layout = compiled.layout
+    Args:
+        layout: The layout.
+        regions: Number of the floor that each cell belongs to, (H, W).
+    """
+
+    def __init__(self, layout: Layout, regions: np.ndarray) -> None:
+        self.layout, self.regions = layout, regions
         self.floor = {(x, y) for x, y in layout.cells(" ")}
-        self.regions = compiled.tables.regions
         edges = {cell: {self.region(spot) for spot in self.beside(cell)} for cell in layout.cells("W")}
         self.shared = {cell for cell, regions in edges.items() if len(regions) > 1}  # counters between rooms
         self.cells = {symbol: layout.cells(symbol) for symbol in {symbol for row in layout.grid for symbol in row}}
@@ -160,10 +147,17 @@ class Memory:
         self._objects: dict[tuple[int, int], dict[str, Any]] = {}
         self._others: dict[int, dict[str, Any]] = {}
         self._before: Scene | None = None
-        self._all = [tuple(names_of(recipe)) for recipe in compiled.layout.recipes]
+        self._all = [tuple(names_of(recipe)) for recipe in paths.layout.recipes]
         self._possible = list(self._all)
         self.since = 0  # step after the last delivery of the recipe
         self.guess = self._draw()  # one of the possible recipes; the recipe, if it is known
+
+    def enter(self, paths: ShortestPaths) -> None:
+        """Go on in another layout: what lay on cells that changed is lost."""
+        before = self._paths.layout.grid
+        same = {(x, y) for x, y in self._objects if before[y][x] == paths.layout.grid[y][x]}
+        self._objects = {cell: thing for cell, thing in self._objects.items() if cell in same}
+        self._paths = paths
 
     def _draw(self) -> tuple[str, ...]:
         return self._possible[int(self._rng.integers(len(self._possible)))]
@@ -180,7 +174,7 @@ class Memory:
         return {**scene, "players": players, "objects": list(self._objects.values())}
 
     def _believed(self, seat: int, visible: np.ndarray, players: Any) -> dict[str, Any]:
-        start = self._compiled.layout.starts[seat]
+        start = self._paths.layout.starts[seat]
         last: dict[str, Any] = {"position": list(start), "facing": "north", "holding": None}
         last = self._others.get(seat, last)
         taken = {tuple(player["position"]) for player in players if player}
@@ -214,7 +208,7 @@ class Memory:
     def _faced_serving(self, scene: Scene) -> bool:
         me = scene["players"][self._seat]
         dx, dy = OFFSETS[Direction[me["facing"].upper()]]
-        return (me["position"][0] + dx, me["position"][1] + dy) in self._compiled.layout.cells("X")
+        return (me["position"][0] + dx, me["position"][1] + dy) in self._paths.layout.cells("X")
 
 
 def _aged(thing: dict[str, Any]) -> dict[str, Any]:
@@ -223,7 +217,6 @@ def _aged(thing: dict[str, Any]) -> dict[str, Any]:
     return {**thing, "left": thing["left"] - 1, "ready": thing["left"] == 1}
 
 
-GAME = "OvercookedV2-v0"
 PATIENCE = 3  # failed moves after which a player steps anywhere
 MAX_WAIT = 60  # steps that a player waits for a button before it guesses, and between two presses for the same recipe
 
@@ -244,10 +237,10 @@ class RecipeBeliefPolicy(PolicyBase):
             self.intent: int | None = None  # that of the policy behind it; None while it finds out the recipe
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        self._compiled = compiled_of(plain(info.game), GAME)
+        self._game: Any = plain(info.game)
+        self._compiled = compiled_of(self._game, GAME)
         self._seat, self._info, self._seed = seat, info, seed
-        self._paths = ShortestPaths(self._compiled)
-        self._memory = Memory(self._compiled, self._paths, seat, seed)
+        self._layout = NOTHING
         self._cooked: tuple[str, ...] = ()  # soup for which the policy was reset
         self._player: Policy = self._make()
         self._state: Any = None
@@ -258,7 +251,18 @@ class RecipeBeliefPolicy(PolicyBase):
         self._ignorant = 0  # steps without the recipe
         self._blocked = False  # whether something useless lies where the hand's content should go
 
+    def _enter(self, k: int) -> None:
+        paths = ShortestPaths(self._compiled.layouts[k], self._compiled.tables.regions[k])
+        if self._layout == NOTHING:
+            self._memory = Memory(self._compiled, paths, self._seat, self._seed)
+        else:
+            self._memory.enter(paths)
+        self._layout, self._paths, self._cooked = k, paths, ()
+
     def act(self, seen: AgentView) -> int:
+        k = self._game.layout_of(seen.scene)
+        if k != self._layout:
+            self._enter(k)
         scene = self._memory.update(seen.scene)
         me = scene["players"][seen.seat]
         spot, facing = tuple(me["position"]), int(Direction[me["facing"].upper()])
@@ -362,7 +366,7 @@ class RecipeBeliefPolicy(PolicyBase):
         return tuple(sorted(full, key=INGREDIENTS.index))
 
     def _cook(self, seen: AgentView, scene: Scene, recipe: tuple[str, ...]) -> int:
-        game = kitchen_of(self._compiled, recipe)
+        game = kitchen_of(self._paths.layout, recipe, self._compiled.config.dynamics)
         state = game.state_of(scene_of(scene, recipe))
         if recipe != self._cooked:  # plans for another recipe are of no use
             self._cooked, self._state, self._player = recipe, state, self._make()

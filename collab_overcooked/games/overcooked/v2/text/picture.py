@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from collab_overcooked.render.model import BAD, FLOORS, GOOD, INK, Board, BoardCell, Drawing, Progress
+from collab_overcooked.render.model import BAD, FLOORS, GOOD, INK, WORKING, Board, BoardCell, Drawing, Progress
 
 from ...text.picture import crate, food_icons, kitchen_drawing, list_card, object_cell, seated
 from ..engine.constants import BUTTON_TIME, COOK_TIME, INGREDIENTS
@@ -33,7 +34,8 @@ def _recipe_cell(cell: BoardCell, recipe: Sequence[str], left: int | None) -> Bo
 
 
 def _cells(game: OvercookedV2Text, scene: Scene, seat: int | None) -> dict[tuple[int, int], BoardCell]:
-    layout, players = game.compiled.layout, scene["players"]
+    k, players = game.layout_of(scene), scene["players"]
+    layout = game.layouts[k]
     visible = [cells_in_view(game.compiled.tables, *players[seat]["position"])] if seat is not None else []
     cells = {
         (x, y): _plain_cell(symbol, (x + y) % 2, all(seen[y, x] for seen in visible))
@@ -47,15 +49,24 @@ def _cells(game: OvercookedV2Text, scene: Scene, seat: int | None) -> dict[tuple
         steps = thing.get("left")
         cooked = COOK_TIME - steps if steps else None
         cells[tuple(thing["position"])] = object_cell(thing, thing["item"] == "soup", cooked, COOK_TIME)
+    for cell, kind in game.coming(k) if steps_left(scene) else ():
+        cells[cell] = replace(cells[cell], labels=(f"soon {kind.name.lower()}", *cells[cell].labels))
     return cells
+
+
+def steps_left(scene: Scene) -> int:
+    """Return the steps to a change that is announced, 0 where none is."""
+    left: int = scene.get("changes", {}).get("left", 0)
+    return left
 
 
 def picture(game: OvercookedV2Text, scene: Scene, seat: int | None) -> Drawing:
     """Return the scene model of a state, or of a seat's knowledge of it."""
     standing, cards = seated(scene["players"], game.display_names, thing_text)
-    height, width = game.compiled.tables.terrain.shape
-    board = Board((width, height), tuple(_cells(game, scene, seat).items()), tuple(standing))
+    layout = game.layouts[game.layout_of(scene)]
+    board = Board((len(layout.grid[0]), len(layout.grid)), tuple(_cells(game, scene, seat).items()), tuple(standing))
     recipe = list_card("Recipe", ["unknown" if scene["recipe"] is None else recipe_text(scene["recipe"])])
-    listing = [] if scene["recipe"] else [f"recipe: {unknown_text(game.compiled.layout.recipes)}"]
-    light = [("delivered", GOOD)] if scene["delivered"] else []
-    return kitchen_drawing(board, scene, light, BAD if scene["score"] < 0 else INK, cards, recipe, listing)
+    listing = [] if scene["recipe"] else [f"recipe: {unknown_text(layout.recipes)}"]
+    news = [("delivered", GOOD)] if scene["delivered"] else []
+    news += [(f"Change in {left}", WORKING)] if (left := steps_left(scene)) else []
+    return kitchen_drawing(board, scene, news, BAD if scene["score"] < 0 else INK, cards, recipe, listing)

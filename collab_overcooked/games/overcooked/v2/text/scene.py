@@ -9,7 +9,6 @@ import numpy as np
 
 from collab_overcooked.envs import scene_codec as codec
 from collab_overcooked.envs.api import rows
-from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.envs.scene_codec import Codec, Part, Rows
 from collab_overcooked.envs.seen import SeatView
@@ -17,26 +16,27 @@ from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.io.schema import boolean_or_bit, integer, list_of, one_of, optional, record
 from collab_overcooked.kernels.grid import Direction
 
-from ...engine.constants import NOTHING
-from ...text.scene import check_places
-from ..engine.compile import bits_of, kinds_of
-from ..engine.constants import (
-    BUTTON_TIME,
-    COOK_TIME,
-    COOKED,
-    DISH,
-    INGREDIENTS,
+from ...engine.compile import cells_of
+from ...engine.constants import (
+    FIRST_INGREDIENT,
+    HAND_END,
+    IDLE,
     MAX_INGREDIENTS,
-    PLATE,
-    Cell,
+    NOTHING,
     Clock,
-    Event,
+    Item,
+    LayoutSize,
     Param,
     Player,
     Terrain,
+    Thing,
 )
-from ..engine.spec import names_of
-from ..engine.state import State, Tables
+from ...engine.spec import counts_of
+from ...engine.state import State, Tables
+from ...pool import KitchenPool
+from ...text.scene import check_places
+from ..engine.constants import BUTTON_TIME, COOK_TIME, INGREDIENTS, Event
+from ..engine.spec import Recipe, names_of, number_of_recipe
 from ..engine.step import learn_batch
 
 MAX_SCORE = 10**9
@@ -56,8 +56,12 @@ def _permutation(names: Sequence[str]) -> Codec:
     return Codec(parser, lambda row: [names[kind] for kind in row], lambda value: [names.index(name) for name in value])
 
 
-def _bits(names: Sequence[str]) -> int:
-    return bits_of(tuple(map(INGREDIENTS.index, names)))
+def _number(names: Sequence[str]) -> int:
+    return number_of_recipe(tuple(map(INGREDIENTS.index, names)))
+
+
+def _names(soup: int) -> list[str]:
+    return [name for name, count in zip(INGREDIENTS, counts_of(soup), strict=False) for _ in range(count)]
 
 
 def _thing_parsers(names: Sequence[str]) -> dict[str, Any]:
@@ -69,24 +73,40 @@ def _thing_parsers(names: Sequence[str]) -> dict[str, Any]:
 
 def _content(names: Sequence[str]) -> Codec:
     parser = record(_thing_parsers(names), ["item"])
-    return Codec(optional(parser), decode_content, encode_content)
+    return Codec(optional(parser), decode_thing, encode_thing)
 
 
-def decode_content(bits: int) -> dict[str, Any] | None:
-    """Decode the content of a hand or counter."""
-    listed = [INGREDIENTS[kind] for kind in kinds_of(bits)]
-    if bits & COOKED:
-        return {"item": "dish" if bits & PLATE else SOUP, "ingredients": listed}
-    return None if bits == 0 else {"item": "plate" if bits & PLATE else listed[0]}
+def decode_thing(thing: Sequence[int]) -> dict[str, Any] | None:
+    """Decode what is in a hand or on a counter, see ``Thing``."""
+    item, soup, _ = thing
+    if item == Item.SOUP:
+        return {"item": "dish", "ingredients": _names(soup)}
+    if item in (Item.NONE, Item.DISH):
+        return {"item": "plate"} if item == Item.DISH else None
+    return {"item": INGREDIENTS[item - FIRST_INGREDIENT]}
 
 
-def encode_content(thing: Mapping[str, Any] | None) -> int:
-    """Encode the content of a hand or counter as a bit field."""
+def encode_thing(thing: Mapping[str, Any] | None) -> tuple[int, int, int]:
+    """Encode what is in a hand or on a counter, see ``Thing``."""
     if thing is None:
-        return 0
+        return Item.NONE, 0, 0
     if thing["item"] in INGREDIENTS:
-        return _bits([thing["item"]])
-    return PLATE if thing["item"] == "plate" else _bits(thing.get("ingredients", ())) | DISH
+        return FIRST_INGREDIENT + INGREDIENTS.index(thing["item"]), 0, 0
+    if thing["item"] == "plate":
+        return Item.DISH, 0, 0
+    return Item.SOUP, _number(thing.get("ingredients", ())), COOK_TIME
+
+
+def _decode_pot(pot: Sequence[int]) -> dict[str, Any]:
+    _, soup, tick = pot
+    left = 0 if tick == IDLE else COOK_TIME - tick
+    return {"item": SOUP, "ingredients": _names(soup), "left": left, "ready": tick == COOK_TIME}
+
+
+def _encode_pot(soup: Mapping[str, Any]) -> tuple[int, int, int]:
+    left = soup.get("left", 0)
+    tick = COOK_TIME if soup.get("ready") else COOK_TIME - left if left else IDLE
+    return Item.SOUP, _number(soup.get("ingredients", ())), tick
 
 
 def _check_thing(place: str, thing: Mapping[str, Any] | None) -> None:
@@ -125,43 +145,53 @@ class KitchenView(SeatView):
 def cells_in_view(tables: Tables, x: int, y: int) -> np.ndarray:
     """Return which cells a player at (x, y) sees, bool (H, W)."""
     radius = tables.params[Param.RADIUS]
-    rows, columns = np.indices(tables.terrain.shape)
+    rows, columns = np.indices(tables.terrain.shape[1:])
     near: np.ndarray = np.maximum(abs(columns - x), abs(rows - y)) <= radius
     return near | (radius == NOTHING)
 
 
-class OvercookedV2Scenes(CompiledGame):
-    """Scenes of a layout; players know the recipe once they have seen it."""
+class OvercookedV2Scenes(KitchenPool):
+    """Scenes of a pool of layouts; players know the recipe once they have seen it."""
 
     seat_view = KitchenView
 
     def scene_parts(self) -> dict[str, Part]:
-        tables, names = self.compiled.tables, INGREDIENTS[: self.compiled.layout.kinds]
-        height, width = tables.terrain.shape
+        tables, names = self.compiled.tables, INGREDIENTS[: self.compiled.kinds]
+        height, width = tables.terrain.shape[1:]
         position = codec.vector([codec.integers(0, width - 1), codec.integers(0, height - 1)], "coordinates")
         player = {
             "position": codec.column("players", slice(Player.X, Player.Y + 1), position),
             "facing": codec.column("players", Player.FACING, codec.members_of(Direction, "facing")),
-            "holding": codec.column("players", Player.HAND, _content(names)),
+            "holding": codec.column("players", slice(Player.HAND, HAND_END), _content(names)),
             "knows_recipe": codec.column("players", Player.KNOWS, codec.BOOLEAN),
         }
-        orders = codec.by_entry([codec.row("channels", _permutation(names))] * len(tables.starts), "players")
+        n_players = self.compiled.n_players
+        orders = codec.by_entry([codec.row("channels", _permutation(names))] * n_players, "players")
+        several = len(self.compiled.names) > 1
+        layout = codec.column("clock", Clock.LAYOUT, codec.names_of(self.compiled.names, "layout"))
         return {
             "timestep": codec.column("clock", Clock.T, codec.COUNT),
             "limit": codec.span("clock", Clock.LIMIT, 1, MAX_OPTION),
             "served": codec.span("clock", Clock.SERVED, 0, MAX_SCORE),
             "score": codec.span("clock", Clock.SCORE, -MAX_SCORE, MAX_SCORE),
             "delivered": codec.column("clock", Clock.DELIVERED, codec.BOOLEAN),
+            **({"layout": layout} if several else {}),
             "recipe": codec.column("clock", Clock.RECIPE, self._recipe()),
-            "players": codec.by_entry([codec.group(player)] * len(tables.starts), "players"),
+            "players": codec.by_entry([codec.group(player)] * n_players, "players"),
             "objects": self._objects(names, position),
             "buttons": self._buttons(position),
             "seen_as": orders._replace(known_to=(), belief=codec.kept),  # no secret, but only arrays show it
             "chance": codec.rng_state(),
+            **self.change_parts(),
         }
 
+    def layout_of(self, scene: Scene) -> int:
+        """Return the number of a scene's layout in the pool."""
+        return self.layout_index(scene["layout"]) if "layout" in scene else 0
+
     def _recipe(self) -> Codec:
-        recipes = {bits_of(recipe): names_of(recipe) for recipe in self.compiled.layout.recipes}
+        known = {recipe for layout in self.compiled.layouts for recipe in layout.recipes}
+        recipes = {number_of_recipe(recipe): names_of(recipe) for recipe in sorted(known)}
 
         def parser(value: Any) -> list[str]:
             listed: list[str] = list_of(one_of(INGREDIENTS, "ingredient"), 3, 3, "ingredients")(value)
@@ -169,24 +199,23 @@ class OvercookedV2Scenes(CompiledGame):
             one_of([", ".join(names) for names in recipes.values()], "recipe")(", ".join(ordered))
             return ordered
 
-        return Codec(parser, lambda bits: list(recipes[bits]), lambda value: _bits(value))
+        return Codec(parser, lambda soup: list(recipes[soup]), _number)
 
     def _objects(self, names: Sequence[str], position: Codec) -> Part:
-        terrain, object_cells = self.compiled.tables.terrain, self.compiled.tables.object_cells.tolist()
+        tables = self.compiled.tables
 
         def read(rows: Rows) -> list[dict[str, Any]]:
-            objects = []
-            for x, y in object_cells:
-                bits, timer = rows["cells"][y][x]
-                if bits and terrain[y, x] == Terrain.POT:
-                    soup = {"item": SOUP, "ingredients": [INGREDIENTS[kind] for kind in kinds_of(bits)]}
-                    objects.append({"position": [x, y], **soup, "left": timer, "ready": bool(bits & COOKED)})
-                elif bits:
-                    objects.append({"position": [x, y], **(decode_content(bits) or {})})
+            objects, k = [], rows["clock"][Clock.LAYOUT]
+            for y, line in enumerate(rows["cells"]):
+                for x, cell in enumerate(line):
+                    is_pot = tables.terrain[k, y, x] == Terrain.POT
+                    if cell[Thing.ITEM] != Item.NONE:
+                        thing = _decode_pot(cell) if is_pot else decode_thing(cell)
+                        objects.append({"position": [x, y], **(thing or {})})
             return objects
 
         def write(rows: Rows, value: Sequence[Mapping[str, Any]]) -> None:
-            cells = rows["cells"]
+            cells, terrain = rows["cells"], tables.terrain[rows["clock"][Clock.LAYOUT]]
             cells[terrain != Terrain.BUTTON] = 0
             for thing in value:
                 x, y = thing["position"]
@@ -195,35 +224,34 @@ class OvercookedV2Scenes(CompiledGame):
                     raise ValueError(
                         f"{thing['item']} cannot lie at {[x, y]}: soup is in pots, all else lies on counters"
                     )
-                if cells[y, x, Cell.CONTENT]:
+                if cells[y, x, Thing.ITEM] != Item.NONE:
                     raise ValueError(f"two objects lie at {[x, y]}")
-                bits = encode_content(thing)
-                if place == Terrain.POT:
-                    bits = bits ^ DISH | (COOKED if thing.get("ready") else 0)
-                cells[y, x] = bits, thing.get("left", 0)
+                cells[y, x] = _encode_pot(thing) if place == Terrain.POT else encode_thing(thing)
 
         more = {"position": position.parser, "left": integer(0, COOK_TIME), "ready": boolean_or_bit}
         parser = record(_thing_parsers(names) | more, ["position", "item"])
-        return Part(list_of(parser, 0, terrain.size, "objects"), read, write)
+        return Part(list_of(parser, 0, tables.terrain[0].size, "objects"), read, write)
 
     def _buttons(self, position: Codec) -> Part:
-        cells = [list(cell) for cell in self.compiled.layout.cells("L")]
+        buttons = [cells_of(grid, Terrain.BUTTON).tolist() for grid in self.compiled.tables.terrain]
 
         def read(rows: Rows) -> list[dict[str, Any]]:
-            return [{"position": [x, y], "left": rows["cells"][y][x][Cell.TIMER]} for x, y in cells]
+            cells = buttons[rows["clock"][Clock.LAYOUT]]
+            return [{"position": [x, y], "left": rows["cells"][y][x][Thing.TICK]} for x, y in cells]
 
         def write(rows: Rows, value: Sequence[Mapping[str, Any]]) -> None:
             for button in value:
-                if button["position"] not in cells:
+                if button["position"] not in buttons[rows["clock"][Clock.LAYOUT]]:
                     raise ValueError(f"there is no button at {button['position']}")
                 x, y = button["position"]
-                rows["cells"][y, x, Cell.TIMER] = button["left"]
+                rows["cells"][y, x, Thing.TICK] = button["left"]
 
         parser = record({"position": position.parser, "left": integer(0, BUTTON_TIME - 1)}, ["position", "left"])
-        return Part(list_of(parser, 0, len(cells), "buttons"), read, write)
+        return Part(list_of(parser, 0, max(map(len, buttons)), "buttons"), read, write)
 
     def _check_scene(self, scene: dict[str, Any]) -> None:
-        check_places(scene["players"], self.compiled.tables.terrain == Terrain.FLOOR, "floor")
+        terrain = self.compiled.tables.terrain[self.layout_of(scene)]
+        check_places(scene["players"], terrain == Terrain.FLOOR, "floor")
         for seat, player in enumerate(scene["players"]):
             _check_thing(f"state.players[{seat}].holding", player["holding"])
         for number, thing in enumerate(scene["objects"]):
@@ -258,18 +286,25 @@ class OvercookedV2Scenes(CompiledGame):
     @property
     def facts(self) -> Sequence[str]:
         """The recipe, where players may not see it."""
-        hidden = self.compiled.config.view_radius is not None and len(self.compiled.layout.recipes) > 1
-        recipes = map(names_of, self.compiled.layout.recipes if hidden else ())
-        return [f"the recipe is {', '.join(recipe)}" for recipe in recipes]
+        hidden = self.compiled.config.view_radius is not None
+        return [f"the recipe is {', '.join(names_of(recipe))}" for recipe in self.all_recipes if hidden]
+
+    @property
+    def all_recipes(self) -> Sequence[Recipe]:
+        """Recipes of all layouts of the pool; none where each has a single one, which is known."""
+        layouts = self.compiled.layouts
+        if all(len(layout.recipes) == 1 for layout in layouts):
+            return []
+        return list(dict.fromkeys(recipe for layout in layouts for recipe in layout.recipes))
 
     def known_fact(self, scene: Scene, seat: int) -> int | None:
         recipe = scene["recipe"]
-        return None if recipe is None else [*map(names_of, self.compiled.layout.recipes)].index(recipe)
+        return None if recipe is None else [*map(names_of, self.all_recipes)].index(recipe)
 
     def learn_fact(self, state: State, seat: int, fact: int, then: Scene) -> None:
         """A recipe that has been delivered since may have been replaced."""
         learns = (state.players[:, seat, Player.KNOWS] == 0) & (state.clock[:, Clock.SERVED] == then["served"])
-        state.clock[learns, Clock.RECIPE] = self.compiled.tables.recipes[fact]
+        state.clock[learns, Clock.RECIPE] = number_of_recipe(self.all_recipes[fact])
         state.players[learns, seat, Player.KNOWS] = 1
 
     def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
@@ -282,20 +317,21 @@ class OvercookedV2Scenes(CompiledGame):
         """
         tables = self.compiled.tables
         for b in range(len(state.clock)):
-            players, me = state.players[b], state.players[b, seat]
+            players, me, k = state.players[b], state.players[b, seat], state.clock[b, Clock.LAYOUT]
             visible = cells_in_view(self.compiled.tables, int(me[Player.X]), int(me[Player.Y]))
             state.cells[b, ~visible] = 0
-            taken = visible.copy()
-            for j, (x, y) in enumerate(tables.starts.tolist()):
+            taken, regions = visible.copy(), tables.regions[k]
+            for j, (x, y) in enumerate(tables.starts[k].tolist()):
                 if j == seat:
                     continue
                 players[j, Player.KNOWS] = 0
                 if not visible[players[j, Player.Y], players[j, Player.X]]:
-                    room = (tables.regions == tables.regions[y, x]) & ~taken
-                    free = np.argwhere(room if room.any() else (tables.regions != NOTHING) & ~taken)
+                    room = (regions == regions[y, x]) & ~taken
+                    free = np.argwhere(room if room.any() else (regions != NOTHING) & ~taken)
                     row, column = free[rng.integers(len(free))].tolist()
-                    players[j] = column, row, rng.integers(4), 0, 0
+                    players[j] = 0
+                    players[j, : Player.HAND] = column, row, rng.integers(4)
                     taken[row, column] = True
             if not me[Player.KNOWS]:
-                state.clock[b, Clock.RECIPE] = rng.choice(tables.recipes)
+                state.clock[b, Clock.RECIPE] = rng.choice(tables.recipes[k, : tables.frames[k, LayoutSize.RECIPES]])
         learn_batch(tables, state)

@@ -9,22 +9,11 @@ import numpy as np
 
 from collab_overcooked.io.text import plural
 
-from ...engine.constants import EventColumn, Reason
-from ...engine.state import Out
+from ...engine.constants import MAX_INGREDIENTS, Clock, EventColumn, Param, Reason, Terrain
+from ...engine.state import Out, State
 from ...text.text import MOVES, MOVES_SEEN, NAMES, PRIMITIVE_TEXTS, TURNING, counted, greeting
-from ..engine.constants import (
-    BUTTON_PAYS,
-    BUTTON_TIME,
-    COOK_TIME,
-    DELIVERY_PAYS,
-    INGREDIENTS,
-    MAX_INGREDIENTS,
-    Clock,
-    Event,
-    Param,
-)
-from ..engine.spec import Recipe, names_of
-from ..engine.state import State
+from ..engine.constants import BUTTON_PAYS, BUTTON_TIME, COOK_TIME, DELIVERY_PAYS, INGREDIENTS, Event
+from ..engine.spec import Layout, Recipe, names_of
 from .scene import OvercookedV2Scenes
 
 THINGS = (
@@ -56,6 +45,17 @@ LABELS = {
     Event.SOUP_DELIVERY: "deliver soup",
     Event.WRONG_DELIVERY: "deliver wrong soup",
     Event.PRESS: "press button",
+}
+KINDS_OF_CELLS = {  # that a change may bring
+    Terrain.FLOOR: "floor",
+    Terrain.COUNTER: "a counter",
+    Terrain.POT: "a pot",
+    Terrain.SERVING: "a serving cell",
+    Terrain.WALL: "a wall",
+    Terrain.INDICATOR: "a recipe indicator",
+    Terrain.BUTTON: "a button",
+    Terrain.DISHES: "a plate pile",
+    **{Terrain(Terrain.ONIONS + kind): f"a pile of {name}" for kind, name in enumerate(INGREDIENTS)},
 }
 STATIONS = {"P": "pots", "B": "plate piles", "X": "serving cells", "R": "recipe indicators", "L": "buttons"}
 
@@ -105,10 +105,18 @@ def unknown_text(recipes: Sequence[Recipe]) -> str:
     return f"you have not seen it; it is one of: {listed}"
 
 
-class OvercookedV2Text(OvercookedV2Scenes):
-    """Texts of a layout."""
+def stations_of(layout: Layout) -> Iterator[tuple[str, str, str]]:
+    """Yield the symbol, the title and the cells of each kind of station that a layout has."""
+    titles = STATIONS | {str(kind): f"{INGREDIENTS[kind]} piles" for kind in range(layout.kinds)}
+    for symbol, title in titles.items():
+        if cells := layout.cells(symbol):
+            yield symbol, title, ", ".join(map(str, cells))
 
-    texts, things = PRIMITIVE_TEXTS, THINGS
+
+class OvercookedV2Text(OvercookedV2Scenes):
+    """Texts of a pool of layouts."""
+
+    texts, things, kinds_of_cells = PRIMITIVE_TEXTS, THINGS, KINDS_OF_CELLS
 
     @property
     def display_names(self) -> tuple[str, ...]:
@@ -119,13 +127,14 @@ class OvercookedV2Text(OvercookedV2Scenes):
 
     def describe(self, state: State, i: int, seat: int) -> str:
         scene = self.seat_scene(self.scene(state, i), seat)
-        recipe = scene["recipe"]
+        recipe, layout = scene["recipe"], self.layouts[state.clock[i, Clock.LAYOUT]]
         lines = [
             f"You are {NAMES[seat]}. Step {scene['timestep']} of {scene['limit']}; earned so far: {scene['score']}.",
-            f"Recipe: {unknown_text(self.compiled.layout.recipes) if recipe is None else recipe_text(recipe)}.",
+            f"Recipe: {unknown_text(layout.recipes) if recipe is None else recipe_text(recipe)}.",
             *(["The last step delivered the recipe."] if scene["delivered"] else []),
+            *self.change_lines(state, i),
         ]
-        rows = [list(row) for row in self.compiled.layout.grid]
+        rows = [list(row) for row in layout.grid]
         for j, player in sorted(enumerate(scene["players"]), key=lambda entry: entry[0] != seat):
             name = "You are" if j == seat else f"{NAMES[j]} is"
             if player is None:
@@ -144,7 +153,8 @@ class OvercookedV2Text(OvercookedV2Scenes):
     def _in_view(self, scene: Scene, seat: int) -> Iterator[str]:
         radius, (x, y) = self.compiled.config.view_radius, scene["players"][seat]["position"]
         if radius is not None:
-            height, width = self.compiled.tables.terrain.shape
+            grid = self.layouts[self.layout_of(scene)].grid
+            height, width = len(grid), len(grid[0])
             (left, right), (top, bottom) = (
                 (max(at - radius, 0), min(at + radius, size - 1)) for at, size in ((x, width), (y, height))
             )
@@ -161,12 +171,13 @@ class OvercookedV2Text(OvercookedV2Scenes):
                 yield f"Button {place}: shows the recipe for {left}."
 
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
-        steps = self.max_cycles if state is None else int(state.clock[i, Clock.LIMIT])
+        k, steps = (0, self.max_cycles) if state is None else state.clock[i, [Clock.LAYOUT, Clock.LIMIT]].tolist()
+        layout = self.layouts[k]
         lines = [
-            *self._what_to_know(steps, seat),
+            *self._what_to_know(layout, steps, seat),
             "",
-            f"The kitchen is {self.compiled.layout.name}. Positions as (column, row), and letters on the map:",
-            *(f"- {symbol} {title}: {cells}" for symbol, title, cells in self._stations()),
+            f"The kitchen is {layout.name}. Positions as (column, row), and letters on the map:",
+            *(f"- {symbol} {title}: {cells}" for symbol, title, cells in stations_of(layout)),
             "- W counters; blank cells are floor; small letters are players",
             "",
             MOVES,
@@ -176,11 +187,12 @@ class OvercookedV2Text(OvercookedV2Scenes):
 
     def picture_manual(self, state: State, i: int, seat: int) -> str:
         """Return the manual for language agents that see pictures: without the letters of the map."""
+        layout = self.layouts[state.clock[i, Clock.LAYOUT]]
         lines = [
-            *self._what_to_know(int(state.clock[i, Clock.LIMIT]), seat),
+            *self._what_to_know(layout, int(state.clock[i, Clock.LIMIT]), seat),
             "",
-            f"The kitchen is {self.compiled.layout.name}. Positions as (column, row) from (0, 0) at the top left:",
-            *(f"- {title}: {cells}" for _, title, cells in self._stations()),
+            f"The kitchen is {layout.name}. Positions as (column, row) from (0, 0) at the top left:",
+            *(f"- {title}: {cells}" for _, title, cells in stations_of(layout)),
             "",
             MOVES_SEEN,
             _INTERACT.format("interact"),
@@ -189,32 +201,31 @@ class OvercookedV2Text(OvercookedV2Scenes):
 
     def picture_rules(self, state: State, i: int, seat: int) -> str:
         """Return the rules for a player who sees pictures: without positions and the spelling of actions."""
-        know = self._what_to_know(int(state.clock[i, Clock.LIMIT]), seat)
+        layout = self.layouts[state.clock[i, Clock.LAYOUT]]
+        know = self._what_to_know(layout, int(state.clock[i, Clock.LIMIT]), seat)
         return "\n".join([*know, TURNING, _INTERACT.format('"Use"')])
 
-    def _what_to_know(self, steps: int, seat: int) -> list[str]:
-        layout, config = self.compiled.layout, self.compiled.config
+    def _what_to_know(self, layout: Layout, steps: int, seat: int) -> list[str]:
+        config = self.compiled.config
         return [
             greeting(seat, self.n_agents),
             f"Earn as many points as possible as a team in {steps} steps. Soup of the recipe pays {DELIVERY_PAYS} "
             "points.",
             f"The recipe is one of: {'; '.join(recipe_text(names_of(recipe)) for recipe in layout.recipes)}. "
             f"It is drawn at random{', and drawn again after each delivery of it' if config.redraw_recipe else ''}.",
-            *self._knowledge(),
+            *self._knowledge(layout),
             *self._rules(),
+            *self.change_rules(),
         ]
 
-    def _knowledge(self) -> Iterator[str]:
-        radius, symbols = (
-            self.compiled.config.view_radius,
-            {symbol for row in self.compiled.layout.grid for symbol in row},
-        )
+    def _knowledge(self, layout: Layout) -> Iterator[str]:
+        radius, symbols = self.compiled.config.view_radius, set("".join(layout.grid))
         if radius is not None:
             yield (
                 f"You see {radius} cells in each direction. Other players, things and the recipe outside of that are "
                 f"not shown to you{'; the others see as far' * (self.n_agents > 1)}."
             )
-        if len(self.compiled.layout.recipes) == 1:
+        if len(layout.recipes) == 1:
             return
         if "R" in symbols:
             yield "A recipe indicator shows the recipe to all players who have it in view."
@@ -240,13 +251,6 @@ class OvercookedV2Text(OvercookedV2Scenes):
         yield "You can hold one thing. Players cannot walk through each other, counters or stations."
         if self.compiled.config.delivery_light:
             yield "Serving cells light up for one step after a delivery of the recipe."
-
-    def _stations(self) -> Iterator[tuple[str, str, str]]:
-        layout, titles = self.compiled.layout, dict(STATIONS)
-        titles |= {str(kind): f"{INGREDIENTS[kind]} piles" for kind in range(layout.kinds)}
-        for symbol, title in titles.items():
-            if cells := layout.cells(symbol):
-                yield symbol, title, ", ".join(map(str, cells))
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
         return [event_of(*row) for row in zip(out.events[i], out.sparse[i], out.shaped[i], strict=True)]

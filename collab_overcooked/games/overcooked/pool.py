@@ -1,0 +1,163 @@
+"""Pools of layouts, of which an episode plays one or all in turn, in Overcooked and in OvercookedV2."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from collab_overcooked.envs import scene_codec as codec
+from collab_overcooked.envs.compiled import CompiledGame
+from collab_overcooked.envs.scene_codec import Part
+from collab_overcooked.io.checks import quote_value
+from collab_overcooked.io.schema import Parser, one_of
+
+from .engine.constants import NOTHING, Change, ChangeTime, Clock, Param, Player, Terrain
+from .engine.rules import next_layout
+from .engine.state import State
+
+Layout = TypeVar("Layout")
+
+
+def read_pool(source: Any, load: Callable[[Any], Layout]) -> list[Layout]:
+    """Read one layout, or a list of several.
+
+    Args:
+        source: Value of the option ``layout``.
+        load: Reads one layout.
+
+    Raises:
+        ValueError: The source has another type.
+        LayoutError: A file is invalid.
+    """
+    if isinstance(source, (str, Path, Mapping)):
+        return [load(source)]
+    if not isinstance(source, Sequence) or not source:
+        raise ValueError(
+            f"layout must be a name, a path, a mapping or a list of at least one of them, not {quote_value(source)}"
+        )
+    return [load(entry) for entry in source]
+
+
+class KitchenPool(CompiledGame):
+    """A pool of kitchens that ``compiled`` holds; an episode starts in one of them, and may change into the others."""
+
+    kinds_of_cells: ClassVar[Mapping[Terrain, str]]  # Names with an article, of what a change may bring
+
+    def reset_parsers(self) -> dict[str, Parser]:
+        return {"layout": one_of(self.compiled.names, "layout"), **super().reset_parsers()}
+
+    def _choose(self, state: State, which: np.ndarray, options: Mapping[str, Any]) -> None:
+        """Choose the layout that the options name; otherwise one is drawn."""
+        name = options.get("layout", options.get("state", {}).get("layout"))
+        if name is not None:
+            state.clock[which, Clock.LAYOUT] = self.layout_index(name)
+
+    @property
+    def layouts(self) -> tuple[Any, ...]:
+        """Specifications of the layouts in the pool."""
+        layouts: tuple[Any, ...] = self.compiled.layouts
+        return layouts
+
+    def layout_index(self, name: str) -> int:
+        """Return the number of a layout in the pool."""
+        number: int = self.compiled.names.index(name)
+        return number
+
+    def layout_numbers(self, state: State) -> np.ndarray:
+        """Return the number of the layout in which each episode started, int32 (B,)."""
+        has_changes = self.compiled.config.changes is not None
+        numbers: np.ndarray = state.changes[:, Change.FIRST] if has_changes else state.clock[:, Clock.LAYOUT]
+        return numbers
+
+    def known_to(self, seat: int) -> KitchenPool:
+        """Return the game without changes that nobody can foresee; see ``policies.search.simulator``.
+
+        These are secret ones and those at random times. A change that is already announced comes all the same.
+        """
+        return self._foreseen
+
+    @cached_property
+    def _foreseen(self) -> KitchenPool:
+        config, tables = self.compiled.config, self.compiled.tables
+        if config.changes is None or (config.notice and "random" not in config.changes):
+            return self
+        params = tables.params.copy()
+        params[Param.CHANGES] = ChangeTime.NEVER
+        foreseen = copy.copy(self)
+        foreseen.__setstate__({"compiled": replace(self.compiled, tables=tables._replace(params=params))})
+        return foreseen
+
+    def change_parts(self) -> dict[str, Part]:
+        """Declare the changes of a kitchen: the layout of its start, and times; nobody is told of secret ones."""
+        if self.compiled.config.changes is None:
+            return {}
+        notice = self.compiled.config.notice
+        parts = {
+            "first": codec.column("changes", Change.FIRST, codec.names_of(self.compiled.names, "layout")),
+            "since": codec.column("changes", Change.SINCE, codec.COUNT),
+            "left": codec.span("changes", Change.LEFT, 0, max(notice, 1)),
+        }
+        changes = codec.group(parts)
+        return {"changes": changes if notice else changes._replace(known_to=(), belief=codec.uniform)}
+
+    def steps_to_change(self, state: Any, i: int) -> int:
+        """Return the steps to a change that is announced, 0 where none is."""
+        return int(state.changes[i, Change.LEFT]) if self.compiled.config.notice else 0
+
+    def coming(self, k: int) -> list[tuple[tuple[int, int], Terrain]]:
+        """Return the cells (x, y) of the next layout change with their new kinds, row by row."""
+        terrain = self.compiled.tables.terrain
+        following = terrain[next_layout(k, terrain)]
+        return [((x, y), Terrain(following[y, x])) for y, x in np.argwhere(following != terrain[k]).tolist()]
+
+    def names_at(self, k: int) -> Mapping[tuple[int, int], str]:
+        """Return the names of objects in texts, by position; none by default."""
+        return {}
+
+    def change_lines(self, state: Any, i: int) -> list[str]:
+        """Return the announcement of a change, if there is one."""
+        left = self.steps_to_change(state, i)
+        if not left:
+            return []
+        k = int(state.clock[i, Clock.LAYOUT])
+        names, coming = self.names_at(k), self.coming(k)
+        places = {cell: f"{names.get(cell, '')} ({cell[0]}, {cell[1]})".lstrip() for cell, _ in coming}
+        cells = [f"{places[cell]} becomes {self.kinds_of_cells[kind]}" for cell, kind in coming]
+        standing = {(x, y) for x, y in state.players[i][:, [Player.X, Player.Y]].tolist()}
+        blocked = sorted(standing & places.keys())
+        when = f"In {left} step{'s' * (left > 1)}"
+        if blocked:
+            when += f", once no player stands at {' or '.join(map(str, blocked))},"
+        return [f"{when} the kitchen changes: {', '.join(cells) or 'no cell'}."]
+
+    @property
+    def moves_floor(self) -> bool:
+        """Whether changes of the kitchen move floor, not only stations."""
+        is_floor = self.compiled.tables.floor != NOTHING
+        return bool((is_floor != is_floor[0]).any())
+
+    def change_rules(self) -> list[str]:
+        """Return the rules of changes of the kitchen, but for secret ones."""
+        changes, notice = self.compiled.config.changes, self.compiled.config.notice
+        if not changes or not notice:
+            return []
+        steps = f"{notice} step{'s' * (notice > 1)}"
+        times = {
+            "every": f"Every {changes.get('every')} steps",
+            "random": "From time to time",
+            "after": f"{steps} after a delivery",
+        }
+        (when,) = (text for key, text in times.items() if key in changes)
+        moves = "stations move to other cells"
+        if self.moves_floor:
+            moves = "stations or walls move to other cells, as soon as no player stands on a cell that changes"
+        return [
+            f"{when} the kitchen changes: {moves}. What is on a cell that changes is lost; "
+            f"everything else stays. The state tells you {steps} ahead which cells change."
+        ]

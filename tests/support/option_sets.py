@@ -89,6 +89,20 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"layout": "test_time_wide", "view_radius": 2, "delivery_light": True, "channels": "paper2025"},
         {"layout": "demo_cook_wide", "view_radius": 1, "random_state": True, "permuted_ingredients": [0, 1, 3]},
         {"layout": "long_room", "max_cycles": 50},
+        {
+            "layout": ["hidden_split_left", "hidden_split_right"],
+            "changes": 20,
+            "notice": 6,
+            "view_radius": 2,
+            "redraw_recipe": True,
+        },
+        {
+            "layout": ["hidden_split_left", "hidden_split_right"],
+            "changes": {"random": [9, 20]},
+            "random_state": True,
+            "view_radius": 1,
+        },
+        {"layout": ["cramped_room", "long_room", "cramped_room_v2"], "text_info": True},
     ],
     "CollabCapture-v0": [
         {"sight": "room", "mask_in": "obs", "text_info": True},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +17,7 @@ from collab_overcooked.envs.scene_codec import Part
 from collab_overcooked.io.checks import quote_value
 from collab_overcooked.io.schema import Parser, one_of
 
-from .engine.constants import NOTHING, Change, ChangeTime, Clock, Param, Player, Terrain
+from .engine.constants import NOTHING, Change, ChangeTime, Clock, Param, Terrain
 from .engine.rules import next_layout
 from .engine.state import State
 
@@ -120,8 +120,8 @@ class KitchenPool(CompiledGame):
         """Return the names of objects in texts, by position; none by default."""
         return {}
 
-    def change_lines(self, state: Any, i: int) -> list[str]:
-        """Return the announcement of a change, if there is one."""
+    def change_lines(self, state: Any, i: int, standing: Collection[tuple[int, int]]) -> list[str]:
+        """Return the announcement of a change, if there is one, given the cells on which players are seen."""
         left = self.steps_to_change(state, i)
         if not left:
             return []
@@ -129,8 +129,7 @@ class KitchenPool(CompiledGame):
         names, coming = self.names_at(k), self.coming(k)
         places = {cell: f"{names.get(cell, '')} ({cell[0]}, {cell[1]})".lstrip() for cell, _ in coming}
         cells = [f"{places[cell]} becomes {self.kinds_of_cells[kind]}" for cell, kind in coming]
-        standing = {(x, y) for x, y in state.players[i][:, [Player.X, Player.Y]].tolist()}
-        blocked = sorted(standing & places.keys())
+        blocked = sorted(places.keys() & standing)
         when = f"In {left} step{'s' * (left > 1)}"
         if blocked:
             when += f", once no player stands at {' or '.join(map(str, blocked))},"

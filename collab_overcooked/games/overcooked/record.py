@@ -54,7 +54,7 @@ RECORDS = (
         difficulty=3,
         module="collab_overcooked.envs.overcooked_v2_v0",
         game="collab_overcooked.games.overcooked.v2.env:OvercookedV2",
-        summary="Kitchens where an indicator or a paid button shows the recipe to those who see it; 23 layouts.",
+        summary="Kitchens where an indicator or a paid button shows the recipe to those who see it; 25 layouts.",
         metrics="collab_overcooked.games.overcooked.suite:SOUP_METRICS",
         suites={
             "overcooked-v2": SuiteEntry(

@@ -176,7 +176,7 @@ def published() -> Published:
 
 
 def score_record(record: OvercookedRecord) -> dict[str, Any]:
-    """Compute the metrics ``SOUP_METRICS`` of one episode from its record."""
+    """Compute points, soups and shaped rewards of one episode from its record."""
     score, soups, shaped = 0.0, 0, [0.0] * len(record.team)
     for step in record.steps:
         for seat, event in enumerate(step.events):
@@ -202,15 +202,6 @@ def count_frozen(record: OvercookedRecord) -> list[int]:
     return frozen
 
 
-SOUP_METRICS = MetricSet(
-    (
-        Metric("score", "Points for deliveries.", "points", "higher"),
-        Metric("soups", "Soups delivered.", "soups", "higher"),
-        Metric("shaped", "Shaped reward of each agent.", "points", "higher"),
-    ),
-    score_record,
-    outcome=lambda record: record.metrics["soups"] * SOUP_STEPS / max(1, record.timesteps),
-)
 RECOVERED = 0.8  # share of a kitchen's usual rate
 
 
@@ -250,27 +241,48 @@ def measure_recovery(record: OvercookedRecord) -> float | None:
     return fmean(steps) if steps else None
 
 
-def measure_kitchens(record: OvercookedRecord) -> dict[str, Any]:
-    """Compute the metrics ``METRICS`` of one episode; ``recovery`` only if kitchens change."""
+def measure_soups(record: OvercookedRecord) -> dict[str, Any]:
+    """Compute the metrics ``SOUP_METRICS`` of one episode; ``recovery`` only if kitchens change."""
     recovery = {"recovery": measure_recovery(record)} if record.kitchens else {}
-    return score_record(record) | {"frozen": count_frozen(record)} | recovery
+    return score_record(record) | recovery
 
 
+SOUP_METRICS = MetricSet(
+    (
+        Metric("score", "Points for deliveries.", "points", "higher"),
+        Metric("soups", "Soups delivered.", "soups", "higher"),
+        Metric("shaped", "Shaped reward of each agent.", "points", "higher"),
+        Metric("recovery", "Steps after a change of the kitchen until 80 % of its usual rate.", "steps", "lower"),
+    ),
+    measure_soups,
+    outcome=lambda record: record.metrics["soups"] * SOUP_STEPS / max(1, record.timesteps),
+)
 METRICS = replace(
     SOUP_METRICS,
     metrics=(
-        *SOUP_METRICS.metrics,
+        *SOUP_METRICS.metrics[:-1],
         Metric(
             "frozen", f"Steps of each agent without a choice, beyond {LONG_DIRECTIVE} of a directive.", "steps", "lower"
         ),
-        Metric("recovery", "Steps after a change of the kitchen until 80 % of its usual rate.", "steps", "lower"),
+        SOUP_METRICS.metrics[-1],
     ),
-    measure=measure_kitchens,
+    measure=lambda record: measure_soups(record) | {"frozen": count_frozen(record)},
 )
 
 
-class KitchenRow(SettingRow):
-    """Scores on one layout with one order of seats."""
+class SoupRow(SettingRow):
+    """Scores on one layout, or in one kitchen that changes, with one order of seats."""
+
+    @cached_property
+    def recovery(self) -> float | None:
+        """Mean of ``measure_recovery``; None if no kitchen changes, or to none that earns anything."""
+        steps = [measure_recovery(record) for record in self.records]  # type: ignore[arg-type]
+        known = [value for value in steps if value is not None]
+        return fmean(known) if known else None
+
+
+class KitchenRow(SoupRow):
+    """Scores of Overcooked, and published ones."""
 
     @cached_property
     def published(self) -> Mapping[str, Printed]:
@@ -287,13 +299,6 @@ class KitchenRow(SettingRow):
         """Mean of ``count_frozen``, all seats together; None if no seat chooses directives."""
         directed = any(record.env_kwargs.get("action_level", PRIMITIVE) != PRIMITIVE for record in self.records)
         return fmean(map(sum, self.values("frozen"))) if directed else None  # type: ignore[arg-type]
-
-    @cached_property
-    def recovery(self) -> float | None:
-        """Mean of ``measure_recovery``; None if no kitchen changes, or to none that earns anything."""
-        steps = [measure_recovery(record) for record in self.records]  # type: ignore[arg-type]
-        known = [value for value in steps if value is not None]
-        return fmean(known) if known else None
 
     def line(self, columns: Sequence[Column]) -> dict[str, Cell]:
         line: dict[str, Cell] = {"title": self.title, "layout": self.setting, "swapped": self.swapped, **self.seats}
@@ -339,7 +344,7 @@ def check_layouts(sources: Sequence[str], options: LayoutOptions) -> DocumentFin
 
 def _check_cycle(source: str) -> DocumentFinding:
     """Prove each layout of a kitchen that changes, wherever players may stand when it begins."""
-    pool = [load_kitchen(name) for name in _pool_of(source)]
+    pool = [load_kitchen(name) for name in pool_of(source)]
     floors = floors_in_cycle([layout.grid for layout in pool], [layout.starts for layout in pool])
     works = {
         layout.name: works_anywhere(layout.grid, cells, orders_to_prove(layout))
@@ -454,10 +459,10 @@ def parse_layouts(text: str | None) -> tuple[str, ...]:
             if not names:
                 raise ValueError(f"layouts: folder {word!r} has no file that ends in {', '.join(LAYOUT.endings)}")
         else:
-            parts = {part for pool in CHANGING.values() for part in _pool_of(pool)}
+            parts = {part for pool in CHANGING.values() for part in pool_of(pool)}
             names = [name for name in ordered_layouts() if name not in parts] if word == "all" else [word]
         for name in names:
-            for member in _pool_of(name):
+            for member in pool_of(name):
                 if member not in (*layouts(), PROCEDURAL) and not member.endswith(LAYOUT.endings):
                     raise ValueError(f"layouts: {near_matches('layout', member, [*layouts(), 'all', PROCEDURAL])}")
             refuse_twice("layouts", name, chosen)
@@ -465,13 +470,13 @@ def parse_layouts(text: str | None) -> tuple[str, ...]:
     return tuple(chosen)
 
 
-def _pool_of(layout: str) -> list[str]:
+def pool_of(layout: str) -> list[str]:
     """Return the layouts of a pool such as ``"split_left+split_right"``, the first one first."""
     return layout.split("+")
 
 
 def _setting_name(layout: str) -> str:
-    return layout if layout == PROCEDURAL else "+".join(load_kitchen(member).name for member in _pool_of(layout))
+    return layout if layout == PROCEDURAL else "+".join(load_kitchen(member).name for member in pool_of(layout))
 
 
 def ordered_layouts() -> list[str]:
@@ -495,6 +500,8 @@ class SoupSuite(Suite):
     score_metric = "score"
     delivered = "soups"
     record_class = OvercookedRecord
+    row_class: ClassVar[type[SettingRow]] = SoupRow
+    logger_class = KitchenLogger
     decisive: ClassVar = {
         "soup_delivery .*": "{player} delivered a soup, last in step {step}.",
         "press .*": "{player} pressed a button, last in step {step}.",
@@ -519,6 +526,17 @@ class SoupSuite(Suite):
     }
 
 
+def recovery_columns(rows: Sequence[Any]) -> list[Column]:
+    """Return the column of the recovery where kitchens change."""
+    return [RECOVERY] if any(row.recovery is not None for row in rows) else []
+
+
+def recovery_notes(rows: Sequence[Any]) -> Iterator[str]:
+    """Say what the recovery is, if it is shown."""
+    if any(row.recovery for row in rows):
+        yield "Recovery: steps after a change of the kitchen until 80 % of the new kitchen's usual points per step."
+
+
 FROZEN = Column("frozen", "number", 1, value=lambda row: row.frozen)
 RECOVERY = Column("recovery", "number", 1, value=lambda row: row.recovery)
 
@@ -532,7 +550,7 @@ class OvercookedSuite(SoupSuite):
         "obs": "the policies",
         "reward": "the score, which is never shaped",
     }
-    row_class, logger_class = KitchenRow, KitchenLogger
+    row_class = KitchenRow
     title = "Overcooked"
     process: ClassVar = SoupSuite.process | {Column("layouts", "estimate", 0): lambda rows: Estimate(len(rows))}
     budgets: ClassVar = {
@@ -568,7 +586,7 @@ class OvercookedSuite(SoupSuite):
             raise ValueError(f"generator: it needs {PROCEDURAL!r} among --layouts, these are {', '.join(chosen)}")
         for layout in chosen:
             played = dict(length) if layout == PROCEDURAL else length | {"generator": None}
-            pool = _pool_of(layout) if "+" in layout else layout
+            pool = pool_of(layout) if "+" in layout else layout
             seats = load_checked(OVERCOOKED, **{"layout": pool, **played}).n_agents  # rejects bad option values
             try:
                 specs = parse_seats(team, seats)
@@ -583,7 +601,7 @@ class OvercookedSuite(SoupSuite):
     def columns_of(self, rows: Sequence[Any]) -> list[Column]:
         names = dict.fromkeys(name for row in rows for name in row.published)
         measured = [FROZEN] if any(row.frozen is not None for row in rows) else []
-        measured += [RECOVERY] if any(row.recovery is not None for row in rows) else []
+        measured += recovery_columns(rows)
         published_columns = (Column(name, published=True, value=methodcaller("printed", name)) for name in names)
         return [*self.columns, *measured, *published_columns]
 
@@ -595,8 +613,7 @@ class OvercookedSuite(SoupSuite):
                 f"Frozen: steps, all seats together, in which a directive had run for over {LONG_DIRECTIVE} steps, "
                 "so that its player had no choice."
             )
-        if any(row.recovery for row in rows):
-            yield "Recovery: steps after a change of the kitchen until 80 % of the new kitchen's usual points per step."
+        yield from recovery_notes(rows)
         if any(row.swapped for row in rows):
             yield "Seats swapped: the same policies in reverse order."
         if agents:

@@ -465,7 +465,8 @@ class OvercookedText(OvercookedScenes):
             for name in kinds[Kind.GATE]
             if moves[name] != NOTHING
         ]
-        lines += self.change_lines(state, i)
+        standing = {(x, y) for x, y in state.players[i][:, [Player.X, Player.Y]].tolist()}
+        lines += self.change_lines(state, i, standing)
         if seen["put_down"]:
             lines.append(f"Nearest empty counter: {seen['put_down']}, distance {moves[seen['put_down']]}.")
         if self.levels[seat] != MEDIUM:

@@ -20,7 +20,7 @@ from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.teams import both_orders, parse_seats
 
 from ..engine.constants import HORIZON
-from ..suite import LayoutOptions, SoupSuite, layout_settings
+from ..suite import LayoutOptions, SoupSuite, layout_settings, pool_of, recovery_columns, recovery_notes
 from .engine.spec import FOLDER, KEYS, fits, layouts, load_kitchen
 
 ENV_ID = "OvercookedV2-v0"
@@ -32,13 +32,18 @@ PAPER = (
     "demo_cook_simple",
     "demo_cook_wide",
 )
+CHANGING = {"hidden_split": "hidden_split_left+hidden_split_right"}
+"""Pools of built-in kitchens that change, by name; a kitchen of them is no layout of its own."""
 RADIUS = 2
 VIEWS = ("paper", "all")
 ALL_SEEN = ", all in view"
 
 
 def paper_options(layout: str) -> dict[str, Any]:
-    """Return the paper's options for a layout; the classic ones have none."""
+    """Return the paper's options for a layout; the classic ones have none, and pools those of their first layout."""
+    layout, *others = pool_of(layout)
+    if others and layout not in PAPER:
+        return {"view_radius": RADIUS, "redraw_recipe": True}
     if layout not in PAPER:
         return {"redraw_recipe": True} if len(load_kitchen(layout).recipes) > 1 else {}
     options = {"view_radius": RADIUS, "negative_rewards": True, "redraw_recipe": True}
@@ -113,7 +118,8 @@ class OvercookedV2Suite(SoupSuite):
     }
 
     def matches(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[Match]:
-        names = {"paper": PAPER, "all": tuple(layouts())}
+        parts = {part for pool in CHANGING.values() for part in pool_of(pool)}
+        names = {"paper": PAPER, "all": tuple(name for name in layouts() if name not in parts)}
         chosen = [
             layout for name in read_names("layouts", suite_options.layouts) for layout in names.get(name, (name,))
         ]
@@ -121,24 +127,27 @@ class OvercookedV2Suite(SoupSuite):
         steps = HORIZON if suite_options.max_cycles is None else suite_options.max_cycles
         length = {"max_cycles": parse_integer("max_cycles", steps, 1)}
         for layout, view in product(chosen, read_names("views", suite_options.views)):
-            if layout not in layouts() and not layout.endswith((".yaml", ".yml")):
-                raise ValueError(f"layouts: {near_matches('layout', layout, [*layouts(), *names])}")
+            for member in pool_of(layout):
+                if member not in layouts() and not member.endswith((".yaml", ".yml")):
+                    raise ValueError(f"layouts: {near_matches('layout', member, [*layouts(), *names])}")
             if view not in VIEWS:
                 raise ValueError(f"views: {near_matches('view', view, VIEWS)}")
-            kwargs = {**length, **paper_options(layout), **options, "layout": layout}
-            if view == "all":
-                kwargs.pop("view_radius", None)
+            pool = pool_of(layout) if "+" in layout else layout
+            kwargs = {**length, **paper_options(layout), **options, "layout": pool}
+            hidden = view == "all" and kwargs.pop("view_radius", None) is not None
             specs = parse_seats(team, load_checked(ENV_ID, **kwargs).n_agents)
-            name = layout + (ALL_SEEN if view == "all" and layout in PAPER else "")
+            name = layout + ALL_SEEN * hidden
             for task, seated in both_orders(name, specs):
                 yield Match(env_id=ENV_ID, env_kwargs=kwargs, team=seated, task=task)
 
     def columns_of(self, rows: Sequence[Any]) -> list[Column]:
         names = [name for name in published() if any(_printed(name, row) for row in rows)]
-        return [*self.columns, *(Column(name, published=True, value=partial(_printed, name)) for name in names)]
+        printed = (Column(name, published=True, value=partial(_printed, name)) for name in names)
+        return [*self.columns, *recovery_columns(rows), *printed]
 
     def notes(self, rows: Sequence[Any]) -> Iterator[str]:
         yield "Score: points for the team's deliveries and buttons in an episode, without shaped reward."
+        yield from recovery_notes(rows)
         if any(_printed("FCP", row) for row in rows):
             yield (
                 "FCP was not measured here: mean and standard deviation of cross-play, Gessler et al. 2025, table 2."

@@ -315,6 +315,8 @@ class OvercookedV2Scenes(KitchenPool):
 
         Mutates: state.
         """
+        if self.compiled.config.changes is not None:
+            super().sample_belief(state, seat, rng)  # of secret changes
         tables = self.compiled.tables
         for b in range(len(state.clock)):
             players, me, k = state.players[b], state.players[b, seat], state.clock[b, Clock.LAYOUT]

@@ -132,7 +132,7 @@ class OvercookedV2Text(OvercookedV2Scenes):
             f"You are {NAMES[seat]}. Step {scene['timestep']} of {scene['limit']}; earned so far: {scene['score']}.",
             f"Recipe: {unknown_text(layout.recipes) if recipe is None else recipe_text(recipe)}.",
             *(["The last step delivered the recipe."] if scene["delivered"] else []),
-            *self.change_lines(state, i),
+            *self.change_lines(state, i, [tuple(player["position"]) for player in scene["players"] if player]),
         ]
         rows = [list(row) for row in layout.grid]
         for j, player in sorted(enumerate(scene["players"]), key=lambda entry: entry[0] != seat):

@@ -332,9 +332,9 @@ def _missing(_: Any) -> None:
     raise SchemaError("is missing")
 
 
-def object_of(fields: Mapping[str, Parser], optional: Mapping[str, Parser] | None = None) -> Parser:
-    """Accept objects with required and optional fields; unknown fields pass, for files of other versions."""
-    return record({**fields, **(optional or {})}, fields, others=True)
+def object_of(fields: Mapping[str, Parser]) -> Parser:
+    """Accept objects with all of some fields; others pass, for files of other versions."""
+    return record(fields, fields, others=True)
 
 
 def _mapping(value: object, known: Iterable[str] | None, what: str) -> Mapping[str, Any]:

@@ -159,14 +159,15 @@ def _read_union(kind: inspect.UnionType, value: Any) -> Any:
     if tagged and isinstance(value, Mapping):
         field = str(next(iter(tagged.values())).tag_field)
         return _read_struct(tagged[read(one_of(tagged), value.get(field), field)], value)
-    errors = []
-    for member in kind.types:
+    errors: list[tuple[int, int, SchemaError]] = []
+    for place, member in enumerate(kind.types):
         try:
             return _parser(member)(value)
         except SchemaError as error:
+            is_text = isinstance(member, inspect.StrType) and isinstance(value, str)
             if not isinstance(member, inspect.NoneType):
-                errors.append(error)
-    raise max(reversed(errors), key=lambda error: len(error.path))  # of numbers the last, a float
+                errors.append((len(error.path) + is_text, place, error))
+    raise max(errors)[2]  # the member that fits best; of numbers the last, a float
 
 
 def _read_struct(kind: inspect.StructType, value: Any) -> Any:

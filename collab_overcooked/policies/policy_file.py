@@ -16,10 +16,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, Literal, get_args
+from typing import Annotated, Any, BinaryIO, Literal, NamedTuple, get_args
 
 import numpy as np
-from msgspec import Meta, Struct, structs
+from msgspec import Meta, Struct
 
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import near_matches, quote_value
@@ -165,15 +165,20 @@ class TeamNetwork(Network):
         raise ValueError("the file chooses for a whole team; seat it as all=mat:FILE")
 
 
-class Met(Struct, frozen=True):
+class Met(NamedTuple):
     """A partner that a policy was trained beside."""
 
-    policy: Name  # Policy spec or name of the partner
-    sha256: Text  # Hexadecimal digest of its policy file, see ``file_digest``; empty for a policy without a file
+    policy: str  # Policy spec or name of the partner
+    sha256: str  # Hexadecimal digest of its policy file, see ``file_digest``; empty for a policy without a file
     family: str  # One of ``FAMILIES``
 
+
+class _MetEntry(Struct):
+    policy: Name
+    sha256: Text
+    family: Family
+
     def __post_init__(self) -> None:
-        schema.read(schema.one_of(FAMILIES), self.family, "family")
         if not re.fullmatch(r"([0-9a-f]{64})?", self.sha256):
             digest = "a SHA-256 digest of 64 hexadecimal digits, or an empty text"
             raise ValueError(f"sha256 must be {digest}, not {quote_value(self.sha256)}")
@@ -209,7 +214,7 @@ class _FileMeta(NetworkMeta, kw_only=True):
     seed: Annotated[int, Meta(ge=0, le=1 << 62)] = 0
     steps: Annotated[int, Meta(ge=0, le=1 << 62)] = 0
     score: dict[str, Any] | None = None
-    met: list[Met] = []
+    met: list[_MetEntry] = []
     history: _History | None = None
 
 
@@ -245,7 +250,7 @@ class PolicyFile:
     @cached_property
     def met(self) -> tuple[Met, ...]:
         """Partners that the policy was trained beside; empty after self-play."""
-        return tuple(convert(list(self.meta.get("met", ())), list[Met]))
+        return tuple(Met(*(entry[name] for name in Met._fields)) for entry in self.meta.get("met", ()))
 
     @cached_property
     def mode(self) -> str:
@@ -261,7 +266,7 @@ class PolicyFile:
 def with_met(file: PolicyFile, partners: Iterable[Met]) -> PolicyFile:
     """Return the policy with more met partners in its metadata."""
     met = dict.fromkeys((*file.met, *partners))
-    return PolicyFile(file.network, {**file.meta, "met": [structs.asdict(partner) for partner in met]})
+    return PolicyFile(file.network, {**file.meta, "met": [partner._asdict() for partner in met]})
 
 
 def halved(file: PolicyFile) -> PolicyFile:

@@ -15,18 +15,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from collab_overcooked import registry
 from collab_overcooked.baselines.scores import GAMES, score
 from collab_overcooked.baselines.settings import read_config, shipped_configs
 from collab_overcooked.baselines.train_logger import read_log
-from collab_overcooked.io import schema
-from collab_overcooked.io.files import write_atomic
+from collab_overcooked.io.files import read_text, write_atomic
+from collab_overcooked.io.structs import decode
 from collab_overcooked.policies.policy_file import MODES, PolicyFile, read_policy
 from collab_overcooked.runner.env_variants import Variant, changed_options
 
 CURVE = 40  # points of a learning curve that are kept
 Say = Callable[[str], None]
+
+
+class _Start(Struct):
+    start: str | None = None
 
 
 def published() -> dict[str, dict[str, Any]]:
@@ -52,8 +57,7 @@ def gather(folder: Path, games: int = GAMES, say: Say = print) -> dict[str, Any]
         play, and the learning curve as pairs of steps and mean return.
     """
     results: dict[str, Any] = {}
-    check = schema.object_of({}, {"start": schema.optional(schema.text)})
-    parts = {schema.read_json(path, check).get("start") or "" for path in folder.glob("*/settings.json")}
+    parts = {decode(read_text(path), _Start).start or "" for path in folder.glob("*/settings.json")}
     for run in sorted(folder.iterdir()) if folder.is_dir() else ():
         named = re.fullmatch(r"(?P<config>.+)-(?P<seed>\d+)", run.name)
         files = sorted(run.glob("policy*.npz"))

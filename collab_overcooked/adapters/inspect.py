@@ -39,13 +39,7 @@ from inspect_ai.tool import ToolInfo, ToolParams
 from inspect_ai.util import JSONSchema, span
 
 from collab_overcooked import __version__, registry
-from collab_overcooked.adapters.results import (
-    SharedFolder,
-    mean_metrics,
-    parse_suite_options,
-    request_counts,
-    shared_folder,
-)
+from collab_overcooked.adapters.results import SharedFolder, mean_metrics, request_counts, shared_folder
 from collab_overcooked.adapters.seat_client import LLM, SeatClient
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.policies.llm.exchange import Reply, Request
@@ -67,7 +61,7 @@ def suite_task(suite: str) -> Any:
     def played(
         team: str = "all=llm:model", seed: int = 0, records: str = "", pictures: bool = False, **options: Any
     ) -> Task:
-        plan = plan_evaluation(suite, team.split(), seed=seed, **parse_suite_options(suite, options))
+        plan = plan_evaluation(suite, team.split(), seed=seed, **options)
         samples = [
             Sample(input=_title(match), id="/".join(map(str, match.keys[0])), metadata={"match": i})
             for i, match in enumerate(plan.matches)

@@ -6,9 +6,8 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
-from collab_overcooked import registry
 from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.evaluation.suites import plan_known_team
 from collab_overcooked.io.checks import quote_value
@@ -56,23 +55,6 @@ def request_counts(records: Sequence[EpisodeRecord]) -> dict[str, float]:
     accounts = [account for record in records for account in record.accounts.values()]
     calls = sum(account.calls for account in accounts)
     return {"requests": float(calls), "unusable": float(sum(sum(account.trouble.values()) for account in accounts))}
-
-
-def parse_suite_options(suite: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options that a framework read from YAML or a command line, with the types that the suite declares.
-
-    Args:
-        suite: Name of the suite.
-        options: Values by name; lists become tuples, or text with commas where the suite declares text.
-    """
-    declared = get_type_hints(registry.load_suite_options(suite).play)
-    plain: dict[str, Any] = {}
-    for name, value in options.items():
-        if declared.get(name) in (str, str | None):
-            plain[name] = ",".join(map(str, value)) if isinstance(value, list) else str(value)
-        else:
-            plain[name] = tuple(value) if isinstance(value, list) else value
-    return plain
 
 
 def plan_for_client(suite: str, team: str, options: Mapping[str, Any]) -> MatchPlan:

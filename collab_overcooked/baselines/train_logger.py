@@ -8,10 +8,12 @@ import math
 import os
 import shutil
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from msgspec import Meta, Struct, field
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -19,12 +21,20 @@ from collab_overcooked.io import schema
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.journal import JournalFile
+from collab_overcooked.io.structs import Number, convert
 
 LOG, CSV, BOARD = "log.jsonl", "log.csv", "tensorboard"
 BUSY = "another training writes to this folder; wait for it, or choose another folder"
 SERVICES = ("wandb",)
 PROJECT = "collab-overcooked"  # of runs at Weights & Biases; WANDB_PROJECT overrides it
-_ENTRY = schema.object_of({}, {"steps": schema.integer(high=None), "return": schema.optional(schema.number())})
+
+
+class _Entry(Struct):
+    steps: Annotated[int, Meta(ge=0)] = 0
+    mean: Number | None = field(default=None, name="return")
+
+
+_check = partial(convert, kind=_Entry)
 
 
 class TrainLogger:
@@ -99,7 +109,7 @@ def log_line(entry: Mapping[str, Any]) -> bytes:
     finite = {
         name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in entry.items()
     }
-    return schema.json_line(finite, _ENTRY)
+    return schema.json_line(finite, _check)
 
 
 def columns_of(entry: Mapping[str, Any]) -> list[str]:
@@ -202,4 +212,4 @@ def read_log(folder: Path, most: int | None = None) -> list[dict[str, Any]]:
         folder: Folder of the run.
         most: Number of lines to read; later lines may be incomplete.
     """
-    return list(islice(JournalFile(folder / LOG, _ENTRY, missing_ok=False).read(), most))
+    return list(islice(JournalFile(folder / LOG, _check, missing_ok=False).read(), most))

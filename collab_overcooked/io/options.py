@@ -8,6 +8,8 @@ from types import UnionType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from collab_overcooked.io.checks import check_distinct, check_options, near_matches, quote_value
+from collab_overcooked.io.schema import read
+from collab_overcooked.io.structs import parser_of
 
 T = TypeVar("T")
 
@@ -59,8 +61,10 @@ def _read_value(name: str, value: Any, hint: Any, metavar: str) -> Any:
     item = next((get_args(kind)[0] for kind in kinds if get_origin(kind) is tuple), None)
     several, single = isinstance(value, (list, tuple)), isinstance(value, (int, float)) and not isinstance(value, bool)
     if item is None:
-        if str in kinds and metavar.endswith("...") and (several or single):  # names in one text, with commas
-            value = ",".join(map(str, value)) if several else str(value)
+        if str in kinds and single and int not in kinds and float not in kinds:  # a name of digits
+            value = str(value)
+        if str in kinds and metavar.endswith("...") and several:  # names in one text, with commas
+            value = ",".join(map(str, value))
         if str in kinds and several and isinstance(value, (list, tuple)):
             raise ValueError(f"{name}: got {quote_value(value)}, expected a single name")
         if metavar == NAMES and isinstance(value, str) and value.strip():
@@ -103,6 +107,7 @@ def make_options(kind: type[T], values: Mapping[str, Any], what: str = "option")
         if value is not None
     }
     for name, value in chosen.items():
+        read(parser_of(hints[name]), value, name)
         allowed = known[name].metadata.get("allowed")
         if allowed and value not in allowed:
             raise ValueError(near_matches(name, value, allowed))

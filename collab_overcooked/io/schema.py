@@ -25,6 +25,7 @@ MAX_NUMBER = 10**9  # of numbers where no other limit is given; sums of many suc
 OPEN_END = 10**6  # limits from here on are not named where a value is below them
 MAX_CHARACTERS = 100_000  # characters of a text
 MAX_DEPTH = 40  # lists and objects within each other
+EMPTY = "''"  # how messages name an empty text
 
 
 class SchemaError(ValueError):
@@ -162,6 +163,17 @@ def _check_characters(text: str) -> None:
         raise refuse(text, "a text without unpaired surrogates")
 
 
+def anything(value: object) -> Any:
+    """Allow every value, without a look at it; see ``unchecked``."""
+    return value
+
+
+def null(value: object) -> None:
+    """Allow None."""
+    if value is not None:
+        raise refuse(value, "null")
+
+
 def boolean(value: object) -> bool:
     """Allow True and False."""
     if type(value).__name__ not in ("bool", "bool_"):
@@ -194,7 +206,7 @@ def integer(low: int | None = 0, high: int | None = MAX_NUMBER) -> Parser:
     def parser(value: Any) -> int:
         is_integer = type(value) is int or (isinstance(value, Integral) and type(value) is not bool)
         if not is_integer or (low is not None and value < low) or (high is not None and value > high):
-            raise refuse(value, range_text("an integer", low, high, is_integer and high is not None and value > high))
+            raise refuse(value, _range_text("an integer", low, high, is_integer and high is not None and value > high))
         return int(value)
 
     return parser
@@ -212,7 +224,7 @@ def number(
         is_number = isinstance(value, Real) and not isinstance(value, bool)
         if not is_number or not low <= value <= high:
             is_large = is_number and high < value < math.inf
-            allowed = range_text("a number", None if low == -MAX_NUMBER else low, high, is_large)
+            allowed = _range_text("a number", low, high, is_large)
             raise refuse(value, allowed if is_large or not strict else f"a number {strict}")
         if (above is not None and value <= above) or (below is not None and value >= below):
             raise refuse(value, f"a number {strict}")
@@ -221,27 +233,14 @@ def number(
     return parser
 
 
-def range_text(what: str, low: float | None, high: float | None, is_large: bool) -> str:
-    """Describe a range of numbers; a technical maximum is mentioned only if the value exceeds it.
-
-    Args:
-        what: Noun of the number with its article.
-        low: Smallest allowed value; None for any.
-        high: Largest allowed value; None for any.
-        is_large: Whether the rejected value exceeds ``high``.
-    """
-    if high is not None and high < OPEN_END:
+def _range_text(what: str, low: float | None, high: float | None, is_large: bool) -> str:
+    """Describe a range of numbers; a technical maximum is mentioned only if the value exceeds it."""
+    has_low, has_high = low is not None and low > -MAX_NUMBER, high is not None and high < OPEN_END
+    if has_low and has_high:
         return f"{what} from {low} to {high}"
-    if is_large:
+    if is_large or has_high:
         return f"{what} of at most {high}"
-    return what if low is None else f"{what} of at least {low}"
-
-
-def length_text(least: int, most: int | None) -> str:
-    """Describe the allowed length of a list, for example ``"2 to 4"``."""
-    if most is None:
-        return f"at least {least}"
-    return f"{least}" if least == most else f"{least} to {most}"
+    return f"{what} of at least {low}" if has_low else what
 
 
 def one_of(allowed: Iterable[Any], what: str = "") -> Parser:
@@ -255,7 +254,7 @@ def one_of(allowed: Iterable[Any], what: str = "") -> Parser:
                 return known
         if what:
             raise SchemaError(near_matches(what, value, values))
-        raise refuse(value, f"one of {', '.join(map(str, values))}")
+        raise refuse(value, f"one of {', '.join(str(known) or EMPTY for known in values)}")
 
     return parser
 
@@ -276,7 +275,7 @@ def tuple_of(parsers: Sequence[Parser], what: str = "entries") -> Parser:
 
 
 def _list(parsers: Callable[[int], Sequence[Parser]], least: int, most: int | None, what: str) -> Parser:
-    span = length_text(least, most)
+    span = f"at least {least}" if most is None else f"{least}" if least == most else f"{least} to {most}"
 
     def parser(value: object) -> list[Any]:
         if not isinstance(value, (list, tuple)):
@@ -323,23 +322,19 @@ def record(
         for key in needed:
             if key not in entries:
                 read(_missing, None, key)
-        parsers = [fields.get(key, _keep) for key in entries]
+        parsers = [fields.get(key, anything) for key in entries]
         return dict(zip(entries, _read_entries(entries, parsers, entries.values()), strict=True))
 
     return parser
-
-
-def _keep(value: object) -> Any:
-    return value
 
 
 def _missing(_: Any) -> None:
     raise SchemaError("is missing")
 
 
-def object_of(fields: Mapping[str, Parser], optional: Mapping[str, Parser] | None = None) -> Parser:
-    """Accept objects with required and optional fields; unknown fields pass, for files of other versions."""
-    return record({**fields, **(optional or {})}, fields, others=True)
+def object_of(fields: Mapping[str, Parser]) -> Parser:
+    """Accept objects with all of some fields; others pass, for files of other versions."""
+    return record(fields, fields, others=True)
 
 
 def _mapping(value: object, known: Iterable[str] | None, what: str) -> Mapping[str, Any]:

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
-from itertools import count
+import math
+import sys
+from collections.abc import Mapping
+from functools import lru_cache, partial
 from typing import Annotated, Any, TypeVar
 
 import msgspec
 from msgspec import Meta, inspect
 
-from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.schema import (
     MAX_CHARACTERS,
     MAX_NUMBER,
+    Parser,
     SchemaError,
-    length_text,
+    anything,
+    boolean,
+    integer,
+    list_of,
+    mapping_of,
+    null,
+    number,
+    one_of,
     parse_json,
-    range_text,
-    refuse,
+    read,
+    record,
+    text,
+    tuple_of,
 )
 
 T = TypeVar("T")
@@ -76,105 +86,99 @@ def encode(value: object) -> bytes:
         raise SchemaError(f"cannot be written as JSON: {error}") from None
 
 
+def parser_of(kind: Any) -> Parser:
+    """Return the parser of ``io.schema`` that checks what a type declares, of a Struct also its ``__post_init__``.
+
+    Args:
+        kind: Type that msgspec knows, for example ``int | None`` or a Struct.
+    """
+    return _parser(_type_info(kind))
+
+
+def check_fields(values: Any) -> None:
+    """Check the values of a dataclass by the types of its fields.
+
+    Raises:
+        SchemaError: Naming the field, its value and what is allowed.
+    """
+    kind: Any = type(values)
+    declared: Any = _type_info(kind)
+    for field in declared.fields:
+        read(_parser(field.type), getattr(values, field.name), field.name)
+
+
+@lru_cache(maxsize=256)
+def _type_info(kind: Any) -> inspect.Type:
+    return inspect.type_info(kind)
+
+
 def _explain(value: object, kind: Any, error: msgspec.ValidationError) -> SchemaError:
     """Return the error with the entry's index and the refused value, which msgspec's message lacks."""
     try:
-        _check(value, inspect.type_info(kind))
+        parser_of(kind)(value)
     except SchemaError as refused:
         return refused
-    return SchemaError(str(error).partition(" - at `")[0])
+    return SchemaError(str(error))  # of what only msgspec refuses, for example a numpy integer
 
 
-def _check(value: Any, kind: inspect.Type) -> None:
-    entries: Iterator[tuple[Any, Any, inspect.Type]] = iter(())
+def _parser(kind: inspect.Type) -> Parser:
     match kind:
         case inspect.UnionType():
-            _check_union(value, kind)
-        case inspect.StructType() if not isinstance(value, kind.cls):
-            entries = _fields(value, kind)
+            return partial(_read_union, kind)
+        case inspect.StructType():
+            return partial(_read_struct, kind)
         case inspect.DictType():
-            if not isinstance(value, Mapping):
-                raise refuse(value, "a mapping")
-            entries = ((key, entry, kind.value_type) for key, entry in value.items())
+            return mapping_of(_parser(kind.value_type))
         case inspect.ListType() | inspect.VarTupleType():
-            _check_length(value, kind.min_length or 0, kind.max_length)
-            entries = zip(count(), value, [kind.item_type] * len(value), strict=False)
+            return list_of(_parser(kind.item_type), kind.min_length or 0, kind.max_length)
         case inspect.TupleType():
-            _check_length(value, len(kind.item_types), len(kind.item_types))
-            entries = zip(count(), value, kind.item_types, strict=False)
-        case _:
-            _check_scalar(value, kind)
-    for key, entry, entry_kind in entries:
-        try:
-            _check(entry, entry_kind)
-        except SchemaError as error:
-            error.path.insert(0, key)
-            raise
+            return tuple_of(list(map(_parser, kind.item_types)))
+        case inspect.LiteralType():
+            return one_of(kind.values)
+    return _scalar(kind)
 
 
-def _fields(value: object, kind: inspect.StructType) -> Iterator[tuple[str, Any, inspect.Type]]:
-    if not isinstance(value, Mapping):
-        raise refuse(value, "a mapping")
-    known = [field.encode_name for field in kind.fields]
-    for key in value:
-        if kind.forbid_unknown_fields and key not in known:
-            raise SchemaError(near_matches("key", key, known))
-    for field in kind.fields:
-        if field.encode_name in value:
-            yield field.encode_name, value[field.encode_name], field.type
-        elif field.required:
-            missing = SchemaError("is missing")
-            missing.path.insert(0, field.encode_name)
-            raise missing
-    try:
-        msgspec.convert(value, kind.cls)
-    except msgspec.ValidationError as error:  # of ``__post_init__``, or of a field, which ``_check`` reports
-        if " - at `" not in str(error):
-            raise SchemaError(str(error)) from None
-
-
-def _check_length(value: object, least: int, most: int | None) -> None:
-    span = length_text(least, most)
-    if not isinstance(value, (list, tuple)):
-        raise refuse(value, "a list of entries" if most is None else f"a list of {span} entries")
-    if len(value) < least or (most is not None and len(value) > most):
-        raise SchemaError(f"lists {len(value)} entries; it must list {span}")
-
-
-def _check_union(value: object, kind: inspect.UnionType) -> None:
-    if value is None and kind.includes_none:
-        return
-    errors = []
-    for member in kind.types:
-        if not isinstance(member, inspect.NoneType):
-            try:
-                return _check(value, member)
-            except SchemaError as error:
-                errors.append(error)
-    raise max(reversed(errors), key=lambda error: len(error.path))  # of numbers the last, a float
-
-
-def _check_scalar(value: object, kind: inspect.Type) -> None:
+def _scalar(kind: inspect.Type) -> Parser:
     match kind:
-        case inspect.IntType() | inspect.FloatType():
-            _check_number(value, kind)
+        case inspect.IntType():
+            return integer(kind.ge, kind.le)
+        case inspect.FloatType():
+            low = -math.inf if kind.ge is None else kind.ge
+            return number(low, math.inf if kind.le is None else kind.le, above=kind.gt, below=kind.lt)
         case inspect.StrType():
-            if not isinstance(value, str):
-                raise refuse(value, "a text")
-            if kind.max_length is not None and len(value) > kind.max_length:
-                raise refuse(value, f"a text of at most {kind.max_length} characters")
-        case inspect.BoolType() if not isinstance(value, bool):
-            raise refuse(value, "true or false")
-        case inspect.LiteralType() if value not in kind.values or isinstance(value, bool):
-            raise refuse(value, f"one of {', '.join(map(str, kind.values))}")
-        case inspect.NoneType() if value is not None:
-            raise refuse(value, "null")
+            return partial(text, longest=sys.maxsize if kind.max_length is None else kind.max_length)
+        case inspect.BoolType():
+            return boolean
+        case inspect.NoneType():
+            return null
+    return anything
 
 
-def _check_number(value: Any, kind: inspect.IntType | inspect.FloatType) -> None:
-    is_float = isinstance(kind, inspect.FloatType)
-    fits = isinstance(value, (int, float) if is_float else int) and not isinstance(value, bool)
-    too_large = fits and kind.le is not None and value > kind.le
-    if not fits or too_large or (kind.ge is not None and value < kind.ge):
-        low = None if kind.ge == -MAX_NUMBER else kind.ge
-        raise refuse(value, range_text("a number" if is_float else "an integer", low, kind.le, too_large))
+def _read_union(kind: inspect.UnionType, value: Any) -> Any:
+    tagged = {member.tag: member for member in kind.types if isinstance(member, inspect.StructType) and member.tag}
+    if tagged and isinstance(value, Mapping):
+        field = str(next(iter(tagged.values())).tag_field)
+        return _read_struct(tagged[read(one_of(tagged), value.get(field), field)], value)
+    errors: list[tuple[int, int, SchemaError]] = []
+    for place, member in enumerate(kind.types):
+        try:
+            return _parser(member)(value)
+        except SchemaError as error:
+            is_text = isinstance(member, inspect.StrType) and isinstance(value, str)
+            if not isinstance(member, inspect.NoneType):
+                errors.append((len(error.path) + is_text, place, error))
+    raise max(errors)[2]  # the member that fits best; of numbers the last, a float
+
+
+def _read_struct(kind: inspect.StructType, value: Any) -> Any:
+    if isinstance(value, kind.cls):
+        return value
+    parsers = {field.encode_name: _parser(field.type) for field in kind.fields}
+    if kind.tag_field is not None:
+        parsers[kind.tag_field] = one_of([kind.tag])
+    required = [field.encode_name for field in kind.fields if field.required]
+    values = record(parsers, required, others=not kind.forbid_unknown_fields)(value)
+    try:
+        return msgspec.convert(values, kind.cls)
+    except msgspec.ValidationError as error:  # of ``__post_init__``
+        raise SchemaError(str(error)) from None

@@ -5,33 +5,114 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from functools import reduce
+from operator import or_
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
+from msgspec import Meta, Struct, to_builtins
+
+from collab_overcooked.io.schema import SchemaError
+from collab_overcooked.io.structs import Count, convert
 from collab_overcooked.io.text import harmless
 
 MAX_BYTES, MAX_PLAN, MAX_TEXT = 4096, 2000, 1000
 MAX_PER_SECOND, BURST = 30, 60
 AGAIN, SWAP = REMATCHES = ("again", "swap")
-KEYS = ("up", "down", "left", "right", "act", "stay")
 
-_TURN, _FLAG, _PLAN, _WORDS = (int, 0), (bool, 0), (str, MAX_PLAN), (str, MAX_TEXT)
-FIELDS: Mapping[str, Mapping[str, tuple[type, int]]] = {
-    "ready": {},
-    "practise": {},
-    "key": {"key": (str, 8), "down": _FLAG},
-    "tap": {"key": (str, 8)},
-    "blur": {},
-    "act": {"turn": _TURN, "plan": _PLAN, "say": _WORDS},
-    "reply": {"turn": _TURN, "plan": _PLAN, "say": _WORDS, "last": _FLAG},
-    "say": {"say": _WORDS},
-    "text": {"on": _FLAG},
-    "pause": {"on": _FLAG},
-    "skip": {},
-    "window": {"width": (int, 0), "lost": _FLAG},
-    "rematch": {"how": (str, 5)},
-    "leave": {},
-}
-"""By type: each field's class and, for texts, greatest length. All fields must be there."""
+Plan = Annotated[str, Meta(max_length=MAX_PLAN)]
+Words = Annotated[str, Meta(max_length=MAX_TEXT)]
+
+
+class Message(Struct, tag_field="type", tag=str.lower, forbid_unknown_fields=True):
+    """Message of a page; its ``type`` is the name of the class in lower case. All fields must be there."""
+
+
+class Ready(Message):
+    """A person is ready for the game."""
+
+
+class Practise(Message):
+    """A person is ready, and wishes to practise first."""
+
+
+class Key(Message):
+    """A key of the keyboard goes down or up."""
+
+    key: Literal["up", "down", "left", "right", "act", "stay"]
+    down: bool
+
+
+class Tap(Message):
+    """A key is pressed for one step."""
+
+    key: Literal["up", "down", "left", "right", "act", "stay"]
+
+
+class Blur(Message):
+    """The page loses the focus: all keys are up."""
+
+
+class Act(Message):
+    """A person chooses actions, and may say something."""
+
+    turn: Count
+    plan: Plan
+    say: Words
+
+
+class Reply(Message):
+    """A person answers a message of others, or ends the conversation with ``last``."""
+
+    turn: Count
+    plan: Plan
+    say: Words
+    last: bool
+
+
+class Say(Message):
+    """A person says something in real time."""
+
+    say: Words
+
+
+class Text(Message):
+    """A page wants the text of what its picture shows, or no longer."""
+
+    on: bool
+
+
+class Pause(Message):
+    """A person who plays alone pauses the game, or goes on."""
+
+    on: bool
+
+
+class Skip(Message):
+    """A person skips what is left of a practice."""
+
+
+class Window(Message):
+    """A page reports the width of its window in pixels, and whether it lost the focus."""
+
+    width: Count
+    lost: bool
+
+
+class Rematch(Message):
+    """A person wishes to play again, or with swapped seats."""
+
+    how: Literal["again", "swap"]
+
+
+class Leave(Message):
+    """A person leaves the game."""
+
+
+KINDS = tuple(Message.__subclasses__())
+_ANY_KIND: Any = reduce(or_, KINDS)
+FIELDS: Mapping[str, tuple[str, ...]] = {kind.__name__.lower(): kind.__struct_fields__ for kind in KINDS}
+"""Names of the fields by type."""
+KEYS = get_args(get_type_hints(Key)["key"])
 
 
 class MessageError(ValueError):
@@ -55,31 +136,20 @@ def read_message(text: str) -> dict[str, Any]:
     if len(text.encode("utf-8", "replace")) > MAX_BYTES:
         raise MessageError("size", f"a message has at most {MAX_BYTES} bytes")
     try:
-        message = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         raise MessageError("json", "a message must be JSON") from None
-    kind = message.get("type") if isinstance(message, dict) else None
-    if not isinstance(kind, str) or kind not in FIELDS:
-        raise MessageError("type", f"a message must be an object whose type is one of {', '.join(FIELDS)}")
-    fields = FIELDS[kind]
-    if message.keys() != {"type", *fields}:
-        raise MessageError("field", f"{kind} has the fields type{''.join(f', {name}' for name in fields)}")
-    return {"type": kind, **{name: _read_field(kind, name, message[name]) for name in fields}}
+    try:
+        message = to_builtins(convert(value, _ANY_KIND))
+    except SchemaError as error:
+        raise MessageError(_code_of(error, value), f"message: {error}") from None
+    return {name: harmless(part).strip() if isinstance(part, str) else part for name, part in message.items()}
 
 
-def _read_field(kind: str, name: str, value: object) -> Any:
-    expected, most = FIELDS[kind][name]
-    if not isinstance(value, expected) or (expected is int and isinstance(value, bool)):
-        raise MessageError("field", f"{kind}.{name} must be of type {expected.__name__}")
-    if name == "key" and value not in KEYS:
-        raise MessageError("field", f"{kind}.key must be one of {', '.join(KEYS)}")
-    if name == "how" and value not in REMATCHES:
-        raise MessageError("field", f"{kind}.how must be one of {', '.join(REMATCHES)}")
-    if isinstance(value, str):
-        if len(value) > most:
-            raise MessageError("size", f"{name} has at most {most} characters")
-        return harmless(value).strip()
-    return value
+def _code_of(error: SchemaError, value: object) -> str:
+    if error.path == ["type"] or not isinstance(value, dict):
+        return "type"
+    return "size" if error.allowed.startswith("a text of at most") else "field"
 
 
 class Rate:

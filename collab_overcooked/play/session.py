@@ -29,7 +29,7 @@ from collab_overcooked.play.people import SEAT, VOICE, WATCHER, Person, SendQueu
 from collab_overcooked.play.practice import BEGINS_AGAIN, COUNTS_NOW, TUTORIAL_ROUNDS, PractiseFirst, Round, goals_for
 from collab_overcooked.play.recording import ABORTED, TUTORIALS, PlayFolder
 from collab_overcooked.play.rematch import Rematch
-from collab_overcooked.play.settings import BY_GAME, TICKS, TURNS, PlaySettings
+from collab_overcooked.play.settings import BY_GAME, TICKS, TURNS, Clock, PlaySettings
 from collab_overcooked.play.warming import decide_once
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.registry import PERSON
@@ -103,7 +103,7 @@ class Session:
         self.env: Any = None
         self.used_at = now()
         self._game: Any = None
-        self._clock = TURNS
+        self._clock: Clock = TURNS
         self._number = 0
         self._loading: dict[str, Any] = {"type": "loading", "compiling": 0, "seconds": 0}
         self._round = self._rounds()[0]

@@ -23,20 +23,12 @@ from collab_overcooked.envs.api import FullGame
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import near_matches, refuse_twice
 from collab_overcooked.io.files import read_bytes
+from collab_overcooked.io.structs import convert
 from collab_overcooked.policies.observation import Observer, observation_options, select_observation
-from collab_overcooked.policies.policy_file import MODES
+from collab_overcooked.policies.policy_file import MODES, NetworkMeta
 from collab_overcooked.policies.trained import NetworkPolicy
 
 KEY = "collab_overcooked"  # of the description that export_policy writes into models and files of weights
-_META = schema.object_of(
-    {
-        "env_id": schema.text,
-        "env_kwargs": schema.mapping_of(schema.unchecked),
-        "observation_shape": schema.list_of(schema.integer(1, 1 << 20), 1, 4),
-        "n_actions": schema.integer(1, 1 << 20),
-        "mode": schema.one_of(MODES),
-    }
-)
 
 Array = np.ndarray
 
@@ -402,7 +394,7 @@ def _unreadable(name: str, path: Path, error: Exception) -> ValueError:
 def _checked(path: Path, meta: Any) -> Mapping[str, Any]:
     try:
         if meta != {}:
-            _META(meta)
+            convert(schema.unchecked(meta), NetworkMeta)
     except ValueError as error:
         raise ValueError(f"{path}: {KEY}: {error}") from None
     checked: Mapping[str, Any] = meta

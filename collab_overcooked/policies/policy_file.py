@@ -16,24 +16,28 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, NamedTuple, get_args
+from typing import Annotated, Any, BinaryIO, Literal, NamedTuple, get_args
 
 import numpy as np
+from msgspec import Meta, Struct
 
 from collab_overcooked.io import schema
-from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.io.files import open_file, write_atomic
+from collab_overcooked.io.structs import Name, Text, convert
 from collab_overcooked.policies.action_history import MAX_PAST_ACTIONS, history_size
 
 FORMAT = "collab-overcooked-policy/1"
 SHIPPED = Path(__file__).parent / "weights"
 PARTNERS = "partners"  # folder below it of policies that only partner pools name
 STAND_INS = ("bc", "ppo_bc")  # name prefixes of proxies of people, see the policy ``proxy``
-MODES = ("sample", "greedy")
-ACTIVATIONS = ("relu", "tanh")
+Mode = Literal["sample", "greedy"]
+MODES: tuple[str, ...] = get_args(Mode)
+Activation = Literal["relu", "tanh"]
+ACTIVATIONS: tuple[str, ...] = get_args(Activation)
 TRANSFORMER = "transformer"  # kind of the only layer of a ``TeamNetwork``
 MEMORIES = {"gru": 3, "lstm": 4}  # kinds of layers with a memory, and their rows for each output
-LAYERS = ("conv", "dense", *MEMORIES, TRANSFORMER)
+Layer = Literal["conv", "dense", "gru", "lstm", "transformer"]
 META = "meta"
 REFUSED = np.float32(-np.inf)  # logit of an action outside the mask, below any other
 MAX_BYTES = 64 << 20  # of all arrays together, unpacked
@@ -43,6 +47,7 @@ MAX_HEADER = 4096  # bytes; numpy's own headers of such arrays have 128
 
 Family = Literal["selfplay", "population", "preference", "scripted", "search", "noisy", "clone", "person", "llm"]
 FAMILIES: tuple[str, ...] = get_args(Family)
+Size = Annotated[int, Meta(ge=1, le=1 << 20)]
 
 Array = np.ndarray
 
@@ -168,6 +173,51 @@ class Met(NamedTuple):
     family: str  # One of ``FAMILIES``
 
 
+class _MetEntry(Struct):
+    policy: Name
+    sha256: Text
+    family: Family
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"([0-9a-f]{64})?", self.sha256):
+            digest = "a SHA-256 digest of 64 hexadecimal digits, or an empty text"
+            raise ValueError(f"sha256 must be {digest}, not {quote_value(self.sha256)}")
+
+
+class NetworkMeta(Struct):
+    """What files with a network say of its game; they may say more."""
+
+    env_id: Text
+    env_kwargs: dict[str, Any]
+    observation_shape: Annotated[list[Size], Meta(min_length=1, max_length=4)]
+    n_actions: Size
+    mode: Mode
+
+
+class _Format(Struct):
+    format: Any
+
+    def __post_init__(self) -> None:
+        schema.read(schema.one_of((FORMAT,)), self.format, "format")
+
+
+class _History(Struct):
+    steps: Annotated[int, Meta(ge=1, le=MAX_PAST_ACTIONS)]
+    agents: Annotated[int, Meta(ge=1, le=MAX_AGENTS)]
+
+
+class _FileMeta(NetworkMeta, kw_only=True):
+    layers: Annotated[list[Layer], Meta(min_length=1, max_length=MAX_LAYERS)]
+    activation: Activation
+    algorithm: Text = ""
+    command: Text = ""
+    seed: Annotated[int, Meta(ge=0, le=1 << 62)] = 0
+    steps: Annotated[int, Meta(ge=0, le=1 << 62)] = 0
+    score: dict[str, Any] | None = None
+    met: list[_MetEntry] = []
+    history: _History | None = None
+
+
 @dataclass(frozen=True)
 class PolicyFile:
     """Content of a policy file."""
@@ -253,42 +303,9 @@ def _read_meta(archive: zipfile.ZipFile) -> dict[str, Any]:
     if text.shape != ():
         raise ValueError(f"{META} must be one text, not an array of shape {text.shape}")
     meta: dict[str, Any] = schema.parse_json(str(text))
-    _FORMAT(meta)  # first, as other formats may have other fields
-    _META(meta)
+    convert(meta, _Format)  # first, as other formats may have other fields
+    convert(meta, _FileMeta)
     return meta
-
-
-def _digest(value: Any) -> None:
-    schema.text(value)
-    if not re.fullmatch(r"([0-9a-f]{64})?", value):
-        raise schema.refuse(value, "a SHA-256 digest of 64 hexadecimal digits, or an empty text")
-
-
-_FORMAT = schema.object_of({"format": schema.one_of((FORMAT,))})
-_META = schema.object_of(
-    {
-        "env_id": schema.text,
-        "env_kwargs": schema.mapping_of(schema.unchecked),
-        "observation_shape": schema.list_of(schema.integer(1, 1 << 20), 1, 4),
-        "n_actions": schema.integer(1, 1 << 20),
-        "mode": schema.one_of(MODES),
-        "layers": schema.list_of(schema.one_of(LAYERS), 1, MAX_LAYERS),
-        "activation": schema.one_of(ACTIVATIONS),
-    },
-    {
-        "algorithm": schema.text,
-        "command": schema.text,
-        "seed": schema.integer(0, 1 << 62),
-        "steps": schema.integer(0, 1 << 62),
-        "score": schema.optional(schema.mapping_of(schema.unchecked)),
-        "met": schema.list_of(
-            schema.object_of({"policy": schema.name, "sha256": _digest, "family": schema.one_of(FAMILIES)})
-        ),
-        "history": schema.object_of(
-            {"steps": schema.integer(1, MAX_PAST_ACTIONS), "agents": schema.integer(1, MAX_AGENTS)}
-        ),
-    },
-)
 
 
 def _read_network(archive: zipfile.ZipFile, meta: Mapping[str, Any]) -> Network:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import string
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -97,7 +97,7 @@ class Item(Struct, frozen=True, forbid_unknown_fields=True):
         has_none = self.kind == FACT or bool(self.scene.told)
         if (self.margin is None) != has_none or (self.margin is not None and not self.margin > 0):
             raise ValueError(f"margin: {self.margin!r}; facts have none, the others a number above 0")
-        schema.read(_EVIDENCE, self.evidence, "evidence")
+        schema.read(partial(convert, kind=_Evidence), self.evidence, "evidence")
         if len(self.evidence.get("values", () if self.margin else numbers)) != len(numbers):
             raise ValueError(f"evidence: values: one for each of {len(numbers)} choices is needed")
 
@@ -151,11 +151,8 @@ class QuestionSet(Struct, frozen=True, dict=True):
         return b"".join(schema.json_line(entry, schema.unchecked) for entry in entries)
 
 
-def _value(value: object) -> None:
-    (schema.text if isinstance(value, str) else schema.optional(schema.number()))(value)
-
-
-_EVIDENCE = schema.object_of({}, {"values": schema.list_of(_value)})
+class _Evidence(Struct):
+    values: list[Text | Number | None] = []
 
 
 class _Heading(Struct):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from markupsafe import Markup
+from msgspec import Meta, Struct
 
-from collab_overcooked.io import schema
 from collab_overcooked.io.redaction import redact
+from collab_overcooked.io.schema import MAX_NUMBER
 from collab_overcooked.policies.llm.client import is_provided
 from collab_overcooked.policies.llm.exchange import EndpointConfig, Reply
 from collab_overcooked.policies.llm.store import PICTURES, StoredRequest, read_exchanges
@@ -18,15 +19,27 @@ from collab_overcooked.reporting.templates import render
 from collab_overcooked.runner.records import CONFIG, read_config
 
 EXCHANGES = "exchanges.jsonl"  # of a run folder
-_ANYTHING = schema.mapping_of(schema.unchecked)
-_PRICE = schema.object_of(dict.fromkeys(("prompt", "completion"), schema.number(0)))
-_MODEL = schema.object_of(
-    {}, {**dict.fromkeys(("reach", "body", "switches"), _ANYTHING), "price": schema.optional(_PRICE)}
-)
-_CONFIG = schema.object_of({}, {"language": _ANYTHING, "models": schema.mapping_of(_MODEL)})
 MAX_CHARACTERS = 1_500_000  # of exchanges on a page; repeated texts count once
 
 Data = dict[str, Any]
+_Price = Annotated[float, Meta(ge=0, le=MAX_NUMBER)]
+
+
+class _Prices(Struct):
+    prompt: _Price
+    completion: _Price
+
+
+class _Model(Struct):
+    reach: Data = {}
+    body: Data = {}
+    switches: Data = {}
+    price: _Prices | None = None
+
+
+class _Config(Struct):
+    language: Data = {}
+    models: dict[str, _Model] = {}
 
 
 def exchange_data(folder: Path | None, replays: Iterable[Mapping[str, Any]]) -> Data:
@@ -78,7 +91,7 @@ def _about(request: StoredRequest, reply: Reply) -> str:
 
 def model_section(folder: Path) -> Markup:
     """Return the section with endpoints and settings of the language models of a run."""
-    config = read_config(folder, _CONFIG) if (folder / CONFIG).exists() else {}
+    config = read_config(folder, _Config) if (folder / CONFIG).exists() else {}
     default_endpoint = config.get("language", {}).get("endpoint", "answers from a file")
     entries = {
         spec: "; ".join(_settings(settings, default_endpoint)) for spec, settings in config.get("models", {}).items()

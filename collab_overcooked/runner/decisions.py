@@ -19,7 +19,12 @@ from collab_overcooked.policies.api import AgentView, Decision, Message, as_deci
 from collab_overcooked.policies.observation import Observer
 from collab_overcooked.runner.conversation import Conversation, Entry, Plans
 
-_TOKENS, _SECONDS = schema.optional(schema.integer()), schema.optional(schema.number(0))
+_ANSWER: Mapping[str, schema.Parser] = {
+    "plan": schema.text,
+    "say": schema.text,
+    "tokens": schema.optional(schema.integer()),
+    "seconds": schema.optional(schema.number(0)),
+}
 MAX_LIMIT = 1_000  # messages of a conversation, corrections of a decision
 MAX_PAST = 1_000  # earlier messages in a seat's ``AgentView``
 Refusal = tuple[str, str]
@@ -368,8 +373,8 @@ class Decisions:
 
 
 def _check_answer(answer: Decision | Message) -> None:
-    checks = {"plan": schema.text, "say": schema.text, "tokens": _TOKENS, "seconds": _SECONDS}
     try:
-        schema.object_of(checks)({name: getattr(answer, name) for name in checks})
+        for name, parser in _ANSWER.items():
+            schema.read(parser, getattr(answer, name), name)
     except schema.SchemaError as error:
         raise ValueError(f"a policy answered with {error}") from None

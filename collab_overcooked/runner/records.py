@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from operator import attrgetter, eq
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -38,8 +38,8 @@ from collab_overcooked.io.checks import check_options, near_matches
 from collab_overcooked.io.documents import LayoutError
 from collab_overcooked.io.files import text_lines
 from collab_overcooked.io.redaction import is_key_known, redact_values
-from collab_overcooked.io.schema import Parser, SchemaError, object_of, read_json, unchecked
-from collab_overcooked.io.structs import Name, decode, encode
+from collab_overcooked.io.schema import SchemaError, read_json, unchecked
+from collab_overcooked.io.structs import Name, convert, decode, encode
 
 CONFIG, RECORDS = "config.json", "records.jsonl"
 T = TypeVar("T")
@@ -51,7 +51,6 @@ class RecordError(ValueError):
     """Invalid record; the message names file, line and field."""
 
 
-_ANY_CONFIG = object_of({})
 UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
 """Exceptions that malformed records can trigger while being read."""
 
@@ -341,7 +340,7 @@ def _check_agents(step: Step, t: int, seats: int) -> None:
 def _check_options(env_id: str, encoded: bytes) -> None:
     options = decode(encoded, dict)
     check_options(options, registry.game_options(env_id))
-    object_of({}, {registry.LEXICON: schema.optional(schema.name)})(options)
+    schema.read(schema.optional(schema.name), options.get(registry.LEXICON), registry.LEXICON)
     registry.read_options(env_id, options)
 
 
@@ -403,6 +402,17 @@ EPISODES: JsonlFormat[Any] = JsonlFormat(RECORDS, "episode", parse_record, dump_
 """Records of episodes."""
 
 
-def read_config(folder: Path, check: Parser = _ANY_CONFIG) -> Any:
-    """Read the configuration of a run folder."""
-    return read_json(folder / CONFIG, check, RecordError)
+def read_config(folder: Path, kind: Any = dict[str, Any]) -> Any:
+    """Read the configuration of a run folder.
+
+    Args:
+        folder: The run folder.
+        kind: Type of the values that the caller reads; the file may hold more.
+
+    Returns:
+        The values as they are in the file.
+
+    Raises:
+        RecordError: The file cannot be read, or holds a value that the type does not allow.
+    """
+    return read_json(folder / CONFIG, partial(convert, kind=kind), RecordError)

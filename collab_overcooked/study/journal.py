@@ -19,11 +19,11 @@ from collab_overcooked.io import schema
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.journal import JournalFile
-from collab_overcooked.io.schema import Parser, integer, list_of, mapping_of, object_of, optional
 from collab_overcooked.play.recording import rename_people, replace_ids
 from collab_overcooked.runner.records import CONFIG, RecordError, read_config
 from collab_overcooked.runner.run import Locked, locked_folder
-from collab_overcooked.study.design import ENDS, KEYS, RAISABLE, REFUSALS, Study, StudyStep
+from collab_overcooked.study.design import KEYS, RAISABLE, Study, StudyStep
+from collab_overcooked.study.events import MAX_LIMIT, check_event, check_identity, check_request
 from collab_overcooked.study.forms import holds
 from collab_overcooked.study.reader import read_study
 
@@ -35,66 +35,9 @@ LOST = (
 """Consequence for participants of a partial last line of ``journals``."""
 
 ID_BYTES = 4  # of a random id
-MAX_LIMIT = 100_000  # of participants, seconds or minutes
-MAX_LOSSES = 10_000  # of the focus that a page reports
-_OF_PERSON = {"id": schema.name, "step": integer()}
-_FACTS: Mapping[str, Mapping[str, Parser]] = {
-    "joined": {"id": schema.name, "number": integer(), "consent": schema.name},
-    "declined": {},
-    "refused": {"how": schema.one_of(REFUSALS)},
-    "grouped": {"group": integer(), "members": list_of(schema.name)},
-    "opened": _OF_PERSON,
-    "extended": {"places": integer(1, MAX_LIMIT)},
-    "raised": {"name": schema.text, "value": schema.number(0, MAX_LIMIT)},
-    "passed": _OF_PERSON,
-    "answered": {
-        **_OF_PERSON,
-        **dict.fromkeys(("form", "condition"), schema.name),
-        "group": optional(integer()),
-        "place": integer(),
-        "answers": mapping_of(lambda value: check_answer(value)),
-    },
-    "skipped": _OF_PERSON,
-    "retried": {**_OF_PERSON, "form": schema.name, "answers": mapping_of(lambda value: check_answer(value))},
-    "ended": {**_OF_PERSON, "how": schema.one_of(ENDS)},
-}
-_SIZES = ("small", "medium", "large")  # of windows, see ``people.window_size``
-_WINDOW = {"window": schema.one_of(_SIZES), "focus_losses": integer(0, MAX_LOSSES)}
-_OPTIONAL: Mapping[str, Mapping[str, Parser]] = {
-    "joined": {"orders": mapping_of(list_of(integer()))},
-    "grouped": {"row": integer(), "yoke": integer()},  # the row was the group's number before
-    "passed": _WINDOW,
-    "answered": _WINDOW,
-}
-_EVENTS = {
-    kind: object_of({"time": schema.number(0, 10**11), "event": schema.one_of(_FACTS), **facts}, _OPTIONAL.get(kind))
-    for kind, facts in _FACTS.items()
-}
-check_secret = object_of({"id": schema.name, "token": schema.name, "kept": mapping_of(schema.text)})
-"""Checks a line of ``PEOPLE``, the identity of a participant."""
-
 
 REQUESTS = "requests.jsonl"
 """Requests of other processes to the one that runs the study; they are deleted as soon as they are read."""
-
-
-def check_request(value: Any) -> None:
-    """Check a request: a participant to forget, or a limit to raise."""
-    if isinstance(value, dict) and "forget" in value:
-        return object_of({"forget": schema.text})(value)
-    return object_of({"raise": schema.text, "to": schema.number(0, MAX_LIMIT)})(value)
-
-
-def check_answer(value: object) -> None:
-    """Check an answer, see ``forms.FormItem.read``."""
-    check: Parser = list_of(schema.text) if isinstance(value, list) else schema.text
-    (integer(-schema.MAX_NUMBER) if type(value) is int else optional(check))(value)
-
-
-def check_event(value: Any) -> None:
-    """Check an entry of the journal."""
-    object_of({"event": schema.one_of(_FACTS)})(value)
-    _EVENTS[value["event"]](value)
 
 
 @dataclass
@@ -361,12 +304,12 @@ class Journal(Locked):
             "*"
         ):  # first, so that a crash leaves the name to be asked for again
             rename_people(folder, ids)
-        people = [line for line in JournalFile(self.path / PEOPLE, check_secret).read() if line["id"] not in names]
+        people = [line for line in JournalFile(self.path / PEOPLE, check_identity).read() if line["id"] not in names]
         events = [
             event | ({"answers": {}} if event.get("id") in names and "answers" in event else {})
             for event in self.events
         ]
-        files = ((JOURNAL, events, check_event, 0o666), (PEOPLE, people, check_secret, 0o600))
+        files = ((JOURNAL, events, check_event, 0o666), (PEOPLE, people, check_identity, 0o600))
         for file, lines, check, mode in files:
             text = b"".join(schema.json_line(line, check) for line in lines)
             write_atomic(self.path / file, replace_ids(text, ids), mode)
@@ -428,7 +371,7 @@ def read_limit(text: str) -> float:
 
 
 def add_request(folder: Path, request: Mapping[str, Any]) -> None:
-    """Ask the process that runs a study for something, see ``check_request``."""
+    """Ask the process that runs a study for something, see ``events.check_request``."""
     JournalFile(folder / REQUESTS, check_request, mode=0o600).append(dict(request))
 
 
@@ -468,4 +411,4 @@ def study_of(folder: Path) -> Study:
 
 def journals(folder: Path) -> tuple[JournalFile, JournalFile]:
     """Return the files of a study's events and of its participants' identities, which only their owner may read."""
-    return JournalFile(folder / JOURNAL, check_event), JournalFile(folder / PEOPLE, check_secret, mode=0o600)
+    return JournalFile(folder / JOURNAL, check_event), JournalFile(folder / PEOPLE, check_identity, mode=0o600)

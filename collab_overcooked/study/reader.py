@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import date
 from itertools import chain
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any
 
-from collab_overcooked import registry
 from collab_overcooked.evaluation.suites import plan_known_team
-from collab_overcooked.io.checks import check_options, near_matches
+from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.documents import Document, LayoutError, field_name, load_layout
 from collab_overcooked.io.text import one_line
 from collab_overcooked.play.settings import LANGUAGES, PlaySettings
@@ -220,7 +218,7 @@ class _Reader:
                 seed=seed,
                 options=doc.mapping(*path, "set", default={}),
                 limits=Limits(**doc.mapping(*path, "limits", only=("max_messages", "max_corrections"), default={})),
-                **self._options(suite, *path, "options"),
+                **{str(key): value for key, value in doc.mapping(*path, "options", default={}).items()},
             )
             matches = tuple(
                 match for match in plan.matches if match.team == plan.matches[0].team
@@ -256,23 +254,6 @@ class _Reader:
         place = next(chain(quoted, named), path)
         text = re.sub(rf"^{re.escape(str(place[-1]))}:? ", "", message)
         return self.doc.error(f"{field_name(place)}{' ' if text.startswith('must ') else ': '}{text}", *place)
-
-    def _options(self, suite: str, *path: Any) -> dict[str, Any]:
-        doc, kind = self.doc, registry.load_suite_options(suite).play
-        options = {str(key): value for key, value in doc.mapping(*path, default={}).items()}
-        check_options(options, [option.name for option in fields(kind)], f"option of the suite {suite}")
-        for name, value in options.items():
-            hint = get_type_hints(kind)[name]
-            types = get_args(hint) if isinstance(hint, UnionType) else (hint,)
-            if isinstance(value, list):
-                items = [get_args(type_)[0] for type_ in types if get_origin(type_) is tuple]
-                fits = bool(items) and all(_is_of(item, items[0]) for item in value)
-            else:
-                fits = any(_is_of(value, type_) for type_ in types)
-            if not fits:
-                allowed = dict.fromkeys(_described(type_) for type_ in types if type_ is not NoneType)
-                raise doc.refuse(f"be {' or '.join(allowed)}", *path, name)
-        return options
 
     def _with_partner(self, assignment: str, partners: Mapping[str, str]) -> str:
         seat, equals, spec = assignment.partition("=")
@@ -443,23 +424,6 @@ class _Reader:
 def default_per_network(limit: int, group: int) -> int:
     """Return how many participants may join from one network at once: a quarter of a study, at least two groups."""
     return min(60, max(2 * group, -(-limit // 4)))
-
-
-def _described(kind: Any) -> str:
-    """Describe the values of an option's type, as YAML has them."""
-    if get_origin(kind) is Literal:
-        return f"one of {', '.join(map(str, get_args(kind)))}"
-    plain = {int: "an integer", float: "a number", str: "a text", bool: "true or false"}
-    if get_origin(kind) is tuple:
-        entries = {int: "integers", float: "numbers", str: "texts"}.get(get_args(kind)[0], "values")
-        return f"a list of {entries}"
-    return plain.get(kind, "a value of another kind")
-
-
-def _is_of(value: object, kind: type) -> bool:
-    if get_origin(kind) is Literal:
-        return value in get_args(kind)
-    return type(value) is kind or (kind is float and type(value) is int)
 
 
 _PLAY_KEYS = ("play", "order", "between", "match", "after", "practice")

@@ -20,9 +20,10 @@ from collab_overcooked.play.people import window_size
 from collab_overcooked.play.server import MISSING
 from collab_overcooked.study import pages
 from collab_overcooked.study.design import StudyStep
+from collab_overcooked.study.events import MAX_LOSSES
 from collab_overcooked.study.forms import Questionnaire
 from collab_overcooked.study.hosting import StudyHost
-from collab_overcooked.study.journal import MAX_LOSSES, Participant
+from collab_overcooked.study.journal import Participant
 from collab_overcooked.study.media import media_type
 from collab_overcooked.study.texts import fill
 

@@ -17,7 +17,7 @@ from typing import Any
 import verifiers.v1 as vf
 from pydantic import Field
 
-from collab_overcooked.adapters.results import mean_metrics, parse_suite_options, shared_folder
+from collab_overcooked.adapters.results import mean_metrics, shared_folder
 from collab_overcooked.adapters.rewards import RewardKind
 from collab_overcooked.adapters.seat_client import SeatClient, Turn
 from collab_overcooked.evaluation.suites import plan_evaluation
@@ -67,8 +67,7 @@ class KitchenTaskset(vf.Taskset[KitchenTask, KitchenTasksetConfig]):
             ValueError: For an unknown suite, policy or option.
         """
         config = self.config
-        options = parse_suite_options(config.suite, config.options)
-        return plan_evaluation(config.suite, config.team.split(), seed=config.seed, **options)
+        return plan_evaluation(config.suite, config.team.split(), seed=config.seed, **config.options)
 
     def load(self) -> Iterable[KitchenTask]:
         """Yield a task per match."""

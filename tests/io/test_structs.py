@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
+import numpy as np
 import pytest
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from collab_overcooked.io.schema import SchemaError
-from collab_overcooked.io.structs import Count, Name, Number, Positive, Text, convert, decode, encode
+from collab_overcooked.io.structs import Count, Name, Number, Positive, Text, check_fields, convert, decode, encode
 
 
 class Part(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -79,3 +81,56 @@ def test_what_json_cannot_hold_is_refused() -> None:
     for value in ("\ud800", object()):
         with pytest.raises(SchemaError, match="cannot be written as JSON"):
             encode({"value": value})
+
+
+class Move(Struct, tag="move", forbid_unknown_fields=True):
+    to: Annotated[int, Meta(ge=-1, le=3)]
+
+
+class Wait(Struct, tag="wait", forbid_unknown_fields=True):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ({"type": "move", "to": 4}, "to must be an integer from -1 to 3, not 4"),
+        ({"type": "move"}, "to is missing"),
+        ({"type": "wait", "to": 1}, "unknown key 'to'"),
+        ({"type": "run"}, "type must be one of move, wait, not 'run'"),
+        ({}, "type must be one of move, wait, not None"),
+        ([], "must be a mapping, not []"),
+    ],
+)
+def test_a_tag_chooses_the_type_whose_fields_are_checked(value: object, message: str) -> None:
+    assert convert({"type": "move", "to": -1}, Move | Wait) == Move(-1)  # type: ignore[arg-type]
+    with pytest.raises(SchemaError) as caught:
+        convert(value, Move | Wait)  # type: ignore[arg-type]
+    assert str(caught.value).startswith(message)
+
+
+@dataclass
+class Options:
+    share: Annotated[float, Meta(gt=0.0, le=1.0)] = 1.0
+    sizes: tuple[int, ...] | None = None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"share": 0.0}, "share must be a number above 0.0, not 0.0"),
+        ({"share": 2}, "share must be a number of at most 1.0, not 2"),
+        ({"sizes": (1, "2")}, "sizes[1] must be an integer, not '2'"),
+        ({"sizes": 3}, "sizes must be a list of entries, not 3"),
+    ],
+)
+def test_fields_of_a_dataclass_are_checked_by_their_types(options: dict[str, object], message: str) -> None:
+    check_fields(Options(share=1, sizes=(1, 2)))
+    with pytest.raises(SchemaError) as caught:
+        check_fields(Options(**options))  # type: ignore[arg-type]
+    assert str(caught.value).startswith(message)
+
+
+def test_what_msgspec_alone_refuses_is_named_with_its_place() -> None:
+    with pytest.raises(SchemaError, match=r"Expected `int`, got `numpy.int64` - at `\$.parts\[0\].size`"):
+        convert({"name": "x", "parts": [{"size": np.int64(1)}]}, Whole)

@@ -231,7 +231,7 @@ def check_changes(
             f"changes needs a pool of at least two layouts, not only {names[0]}: layout=[A, B], or --layouts A+B"
         )
     least, _ = change_steps(config.changes)
-    if "after" not in config.changes and config.notice >= least:  # type: ignore[operator]
+    if "after" not in config.changes and config.notice >= least:
         raise ValueError(f"notice must be below the {least} steps between two changes, not {config.notice}")
     for name, grid, time, frame in zip(names[1:], terrain[1:], times[1:], frames[1:], strict=True):
         pair = f"layout {name} cannot follow {names[0]} in a kitchen that changes"
@@ -352,8 +352,8 @@ def number_regions(terrain: np.ndarray, open_kinds: Sequence[int] = (Terrain.FLO
     return regions
 
 
-def by_soup(numbers: Mapping[Sequence[int], int], kinds: int) -> np.ndarray:
-    """Return a table by soup of ``kinds`` ingredients, int32 (S,): the numbers of some soups, 0 for all others."""
+def by_soup(numbers: Mapping[Any, int], kinds: int) -> np.ndarray:
+    """Return a table by soup, int32 (S,): numbers by counts of each of ``kinds`` ingredients, 0 for all others."""
     table = np.zeros(1 << 2 * kinds, np.int32)
     for counts, number in numbers.items():
         table[number_of(counts)] = number

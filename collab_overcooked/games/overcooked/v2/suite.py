@@ -34,6 +34,7 @@ PAPER = (
 )
 CHANGING = {"hidden_split": "hidden_split_left+hidden_split_right"}
 """Pools of built-in kitchens that change, by name; a kitchen of them is no layout of its own."""
+PHASE = 100  # steps between two changes of a kitchen that is checked
 RADIUS = 2
 VIEWS = ("paper", "all")
 ALL_SEEN = ", all in view"
@@ -52,17 +53,22 @@ def paper_options(layout: str) -> dict[str, Any]:
 
 
 def check_layouts(sources: Sequence[str], options: LayoutOptions) -> DocumentFinding:
-    """Read layouts, and play them with the layout's own recipes in view of all."""
+    """Read layouts, and play them with the layout's own recipes in view of all; ``A+B`` changes every 100 steps."""
     lines, values = [], list[dict[str, Any]]()
     for source in sources:
-        layout, score = load_kitchen(source), None
+        pool, score = [load_kitchen(name) for name in pool_of(source)], None
+        played: dict[str, Any] = {"layout": [layout.document.content for layout in pool]}
+        played |= {"changes": PHASE} if len(pool) > 1 else {}
+        game = registry.load_game(ENV_ID, **played)  # refuses pools that cannot change
         if options.par != NO_POLICY:
-            env = play_par(ENV_ID, options.par, layout=layout.document.content, max_cycles=HORIZON)
-            score = int(env.scene()["score"])
-        played = "" if score is None else f"; {options.par} serves {score} points in {HORIZON} steps"
-        size = f"{len(layout.grid[0])} x {len(layout.grid)}"
-        lines.append(f"{layout.name}: {size}, {len(layout.starts)} players, {len(layout.recipes)} recipes{played}")
-        values.append({"name": layout.name, "policy": options.par, "score": score})
+            score = int(play_par(ENV_ID, options.par, **played, max_cycles=HORIZON).scene()["score"])
+        height, width = game.compiled.tables.terrain.shape[1:]
+        name = "+".join(game.compiled.names)
+        line = f"{name}: {width} x {height}, {game.n_agents} players, {len(pool[0].recipes)} recipes"
+        in_turn = f" that change every {PHASE}" if len(pool) > 1 else ""
+        line += "" if score is None else f"; {options.par} serves {score} points in {HORIZON} steps{in_turn}"
+        lines.append(line)
+        values.append({"name": name, "policy": options.par, "score": score})
     return DocumentFinding("\n".join(lines), values, all(value["score"] != 0 for value in values))
 
 

@@ -202,10 +202,19 @@ def test_move_players_does_not_swap():
     assert Rollout(world(rows="WPXWR\n0ab B\nWWWWW")).play("E", "W").picture.split("\n")[1] == "0ab B"
 
 
-def test_pots_cook_and_buttons_count_down():
+def test_waits_for_start():
+    full, half, cooking = pot(0, 0, 1), pot(0, 0), pot(0, 0, 1, tick=3)
+    assert [rules.waits_for_start(cell, Terrain.POT, 1) for cell in (full, half, cooking, EMPTY)] == [1, 0, 0, 0]
+    assert not rules.waits_for_start(full, Terrain.POT, 0) and not rules.waits_for_start(full, Terrain.COUNTER, 1)
+
+
+def test_pots_cook():
     for before, after in ((pot(0, tick=18), 19), (pot(0, tick=19), 20), (pot(0, tick=20), 20), (pot(0), IDLE)):
         cook(before, TIMES, 0)
         assert before[Thing.TICK] == after
+
+
+def test_age_button():
     for before, after in ((1, 0), (0, 0)):
         button = thing(tick=before)
         rules.age_button(button)

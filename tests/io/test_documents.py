@@ -275,7 +275,6 @@ def test_texts_that_only_look_like_exponents_stay_texts(text):
 @pytest.mark.parametrize(
     ("env_id", "options"),
     [
-        ("OvercookedV2-v0", {"layout": ["cramped_room", "two_rooms"]}),
         ("CollabOvercooked-v0", {"kitchen": ["paper"]}),
         ("CuisineWorld-v0", {"level": ["level_1"]}),
         ("CollabEscape-v0", {"map": ["escape_small"]}),

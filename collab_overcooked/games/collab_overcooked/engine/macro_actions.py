@@ -80,7 +80,7 @@ def check_pickup(tables, env, i, item, group):
         if not finds_on_counter(item, tiles, groups, access):
             return Reason.PICK_NOT_ON_COUNTER
     elif not can_use(group, groups, access):
-        return Reason.PICK_UNREACHABLE if group >= Group.UTENSIL else Reason.PICK_CHEF_DISPENSER
+        return Reason.PICK_UNREACHABLE
     if env.agents[i, Agent.ITEM] != NOTHING:
         return Reason.PICK_HANDS_FULL
     if group >= Group.UTENSIL:

@@ -23,6 +23,22 @@ class Agent(IntEnum):
     PLATED = 3  # 1 where the held food lies on a dish
 
 
+class Cell(IntEnum):
+    """Columns of ``Tables.cells`` (F, 10)."""
+
+    NEIGHBOUR = 0  # floor cells beside it, first of one a direction, NOTHING for none
+    FACED = 4  # stations beside it, first of one a direction, NOTHING for none
+    X = 8
+    Y = 9
+
+
+class Ways(IntEnum):
+    """First axis of ``Tables.ways`` (2, P, P)."""
+
+    STEPS = 0  # fewest from pose to pose
+    FIRST = 1  # the first of them
+
+
 class MacroState(IntEnum):
     """Own columns of ``State.macro_state`` (B, N, 4), behind those of ``kernels.macro_actions.Macro``."""
 

@@ -75,6 +75,30 @@ class Place(IntEnum):
     LAST_RECIPE = 11  # one after the last recipe of the kind
 
 
+class Code(IntEnum):
+    """Columns of ``Tables.codes`` (L, 3): a location in the original's 64 numbers."""
+
+    LOCATION = 0  # its number
+    CONTENT = 1  # index of its content
+    BUSY = 2  # index of the flag of tools of its kind at work
+
+
+class Number(IntEnum):
+    """Indices in the original's 64 numbers; times begin within the orders, of which six overlap with them."""
+
+    ORDER = 0
+    REMAINING = 5
+    T = 10
+    MAX_STEPS = 11
+    LOCATION = 12  # of the first agent; each has three numbers
+    ITEM = 13
+    BUSY = 14
+    TOOL = 18  # contents of three tools of a kind and their flag, kind after kind
+
+
+AGENT_NUMBERS, KIND_NUMBERS = 3, 4  # numbers of an agent and of a kind of tools among them
+
+
 class Menu(IntEnum):
     """Columns of ``Tables.menu`` (M, 3 + longest order)."""
 

@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any
 
 from collab_overcooked.envs.parallel import ParallelEnv
-from collab_overcooked.games.collab_overcooked.engine.constants import EventColumn, Primitive
+from collab_overcooked.games.collab_overcooked.engine.constants import FORMER_REASONS, EventColumn, Primitive
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
 from collab_overcooked.games.collab_overcooked.suite.collaboration import kitchen_vocabularies
 from collab_overcooked.games.collab_overcooked.text.text import CALL
@@ -407,7 +407,7 @@ def _choose(env: ParallelEnv, agent: str, seat: int, step: Mapping[str, Any], re
         ours, action = env.check(agent, proposal)[0], env.parse(proposal)
     except ValueError as problem:
         ours, action = getattr(problem, "code", "?"), wait
-    theirs = step["v"][seat][0]
+    theirs = FORMER_REASONS.get(step["v"][seat][0], step["v"][seat][0])
     if ours == "OK" and theirs == "ok":
         return action
     if ours != theirs:

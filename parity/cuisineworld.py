@@ -13,11 +13,17 @@ from typing import Any
 
 import numpy as np
 
+from collab_overcooked.envs.api import clone
 from collab_overcooked.envs.commands import CommandEnv, CommandResult
 from collab_overcooked.games.cuisineworld.engine.compile import ORIGINAL_INSTANCES, ORIGINAL_KINDS
+from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, Agent, Place, Reason, Row, Tool, Verb
+from collab_overcooked.games.cuisineworld.engine.rules import apply_command
 from collab_overcooked.games.cuisineworld.engine.spec import DEFAULT_ALPHA, DEFAULT_BETA, UNLIMITED, Level, levels
+from collab_overcooked.games.cuisineworld.engine.state import State
 from collab_overcooked.games.cuisineworld.engine.step import ALL_ACCEPTED, COMPLETION, STEP_COST
 from collab_overcooked.games.cuisineworld.env import CuisineWorld
+from collab_overcooked.games.cuisineworld.text.text import ALL_IDLE, Void
+from collab_overcooked.kernels.jit import row_at
 from collab_overcooked.registry import make
 from parity.report import (
     Deviation,
@@ -129,11 +135,58 @@ def _compare_state(scene: Mapping[str, Any], recorded: Mapping[str, Any]) -> Non
     expect("accomplished", len(scene["accomplished"]), recorded["accomplished"])
 
 
-def _compare_step(env: CommandEnv, moment: CommandResult, recorded: Mapping[str, Any]) -> None:
+def _unmet(game: CuisineWorld, state: State, seat: int, number: int) -> list[Reason]:
+    """Return the reasons that the original reports for a command: those from AGENT_BUSY on may come together."""
+    first = Reason(game.why_refused(state, 0, seat, number))
+    row = game.compiled.tables.catalogue[number]
+    place, agent, tool = row[Row.PLACE], state.agents[0, seat], state.tools[0, row[Row.PLACE]]
+    busy, occupied, holding = agent[Agent.BUSY] > 0, tool[Tool.BUSY] > 0, agent[Agent.ITEM] != NOTHING
+    reported = {
+        Verb.GET: {Reason.GET_HOLDING: holding, Reason.GET_OCCUPIED: occupied},
+        Verb.PUT: {
+            Reason.PUT_EMPTY_HANDED: not holding,
+            Reason.PUT_OCCUPIED: occupied,
+            Reason.FULL: tool[Tool.COUNT] >= game.compiled.tables.places[place, Place.CAPACITY],
+        },
+        Verb.ACTIVATE: {
+            Reason.ACTIVATE_HOLDING: holding,
+            Reason.ACTIVATE_OCCUPIED: occupied,
+            Reason.ACTIVATE_EMPTY: tool[Tool.COUNT] == 0,
+        },
+    }
+    together = {Reason.AGENT_BUSY: busy} | reported.get(row[Row.VERB], {})
+    return [reason for reason, unmet in together.items() if unmet] if first in together else [first]
+
+
+def _original_feedback(game: CuisineWorld, state: State, commands: Sequence[str], feedback: Sequence[str]) -> list[str]:
+    """Check that the feedback has the first message about each refused command, and return it with all of them.
+
+    Args:
+        game: The game.
+        state: Before the step; mutated.
+        commands: Of the step.
+        feedback: Of the step.
+    """
+    try:
+        parsed = game.read_commands(commands)
+    except Void:
+        return list(feedback)
+    firsts = lines = [line for line in feedback if line == ALL_IDLE]
+    for seat, number in parsed:
+        item = int(state.agents[0, seat, Agent.ITEM])
+        messages = [game.report(number, reason, seat, item) for reason in _unmet(game, state, seat, number) if reason]
+        firsts, lines = firsts + messages[:1], lines + messages
+        apply_command(game.compiled.tables, row_at(state, 0), np.array([number, Reason.OK, seat, NOTHING], np.int32))
+    expect("first messages", list(feedback), [message for message in firsts if message])
+    return [message for message in lines if message]
+
+
+def _compare_step(env: CommandEnv, before: State, moment: CommandResult, recorded: Mapping[str, Any]) -> None:
     """Compare everything that a recorded step holds."""
+    feedback = _original_feedback(_game(env), before, recorded["actions"], moment.feedback)
     scene, order_events = env.scene(), _game(env).order_events(env.arrays[1], 0)
     expect("success list", list(moment.obeyed), recorded["ok"])
-    expect("feedback", list(moment.feedback), recorded["feedback"])
+    expect("feedback", feedback, recorded["feedback"])
     expect("suggestions", [], recorded["suggestions"])
     for agent, reward in moment.rewards.items():
         expect(f"reward of {agent}", reward, recorded["reward"])
@@ -164,10 +217,11 @@ def _replay_trace(episode: Mapping[str, Any], report: FileReport) -> None:
     _compare_state(env.scene(), episode["initial"])
     drawn = [order["name"] for order in env.scene()["orders"]]
     for step in episode["steps"]:
+        before = clone(env.arrays[0], 0)
         moment = env.command(step["actions"])
         drawn += [name for name in [_game(env).order_events(env.arrays[1], 0)["drawn"]] if name is not None]
         with at(f"step {step['t']}, {step['actions']}"):
-            _compare_step(env, moment, step)
+            _compare_step(env, before, moment, step)
         report.compared += 1
     expect("all drawn orders", drawn[bool(episode["first_task_forced"]) :], episode["drawn_all"])
 
@@ -188,12 +242,14 @@ def _replay_crash(case: Mapping[str, Any], report: FileReport) -> None:
     env = make("CuisineWorld-v0", level=case["level"], agents=case["num_agents"], idle_error=True)
     env.reset(seed=0)
     before = [agent["location"] for agent in env.scene()["agents"]]
+    start = clone(env.arrays[0], 0)
     moment = env.command(case["actions"])
     after = [agent["location"] for agent in env.scene()["agents"]]
     expect("timestep", env.scene()["timestep"], 1)
     if case["result"] == "ok":
         expect("success list", list(moment.obeyed), case["ok"])
-        expect("feedback", list(moment.feedback), case["feedback"])
+        feedback = _original_feedback(_game(env), start, case["actions"], moment.feedback)
+        expect("feedback", feedback, case["feedback"])
         expect("locations", after, case["agent_locations_after"])
         expect("recorded timestep", env.scene()["timestep"], case["time_step_after"])
         return

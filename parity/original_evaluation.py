@@ -16,7 +16,7 @@ from collab_overcooked.games.collab_overcooked.suite.collaboration import (
     Vocabularies,
     collaboration_events,
 )
-from collab_overcooked.games.collab_overcooked.suite.run_scores import RunScore, score_level, score_runs
+from collab_overcooked.games.collab_overcooked.suite.run_scores import CollabRow, Episode, score_run
 from collab_overcooked.metrics.trajectory import BETA, ites, tes
 
 
@@ -66,28 +66,30 @@ def score_original_case(case: Mapping[str, Any], references: References, vocabul
     runs = runs_of_case(case)
     per_run = [collaboration_events(run, references, vocabularies) for run in runs]
     events = [event for own in per_run for event in own]
-    scored = score_runs(runs, references, vocabularies)
-    score = score_level([scored])
+    scored = [score_run(run, references, vocabularies) for run in runs]
+    row = CollabRow("", {"": scored})
+    pooled = {name: row.value(name) for name in ("ic", "rc", "success_rate")}
+    values = {name: estimate.value for name, estimate in pooled.items() if estimate is not None}
     expected: dict[str, Any] = {
-        "IC": score.ic.value,
-        "RC": score.rc.value,
+        "IC": values["ic"],
+        "RC": values["rc"],
         "confusion_matrix": _confusion_matrix(events),
         "process_result": _process_result(per_run),
     }
     agents = range(len(references))
     expected |= {f"agent_{k}": _agent_means(scored, k) for k in agents}
     times = [run.timesteps - 1 for run in runs if run.success]
-    expected["success_rate"] = score.success_rate.value
+    expected["success_rate"] = values["success_rate"]
     expected["time_avg"] = sum(times) / len(times) if times else 0
     expected["time_std"] = float(np.std(times)) if times else 0
     expected["per_log"] = {
         f"agent_{k}": [
             {
-                "max_f1": run.tes[k],
-                "corresponding_similarity": run.completeness[k],
-                "corresponding_redundancy": run.efficiency[k],
+                "max_f1": episode["tes"][k],
+                "corresponding_similarity": episode["completeness"][k],
+                "corresponding_redundancy": episode["efficiency"][k],
             }
-            for run in scored
+            for episode in scored
         ]
         for k in agents
     }
@@ -144,10 +146,10 @@ def _event_fields(event: CollaborationEvent) -> dict[str, Any]:
     return {"responder": event.responder, **lists, "c_1": event.c1, "c_2": event.c2, "c_3": event.c3}
 
 
-def _agent_means(scored: Sequence[RunScore], k: int) -> dict[str, float]:
+def _agent_means(scored: Sequence[Episode], k: int) -> dict[str, float]:
     """Return means and population deviations of an agent's scores over the runs of a task."""
     columns = {"f1": "tes", "similarity": "completeness", "redundancy": "efficiency"}
-    values = {theirs: np.array([getattr(run, ours)[k] for run in scored]) for theirs, ours in columns.items()}
+    values = {theirs: np.array([episode[ours][k] for episode in scored]) for theirs, ours in columns.items()}
     means = {f"mean_{name}": float(own.mean()) for name, own in values.items()}
     return means | {f"std_{name}": float(own.std()) for name, own in values.items()}
 

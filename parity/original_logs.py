@@ -23,10 +23,9 @@ from collab_overcooked.games.collab_overcooked.suite.collaboration import (
 )
 from collab_overcooked.games.collab_overcooked.suite.run_scores import apply_time_limit
 from collab_overcooked.games.collab_overcooked.suite.scoring import (
-    Group,
+    CollabResult,
     TaskReferences,
-    TeamScore,
-    table_of,
+    score_team,
     task_of,
     task_references,
 )
@@ -171,7 +170,7 @@ def find_logs(path: Path) -> list[Path]:
 
 def score_logs(
     logs: Sequence[Path], task: str | None = None, kitchen: str = "paper", gamma: float = GAMMA
-) -> TeamScore:
+) -> CollabResult:
     """Score logs of the original together.
 
     Args:
@@ -184,15 +183,15 @@ def score_logs(
         ValueError: A log has another number of agents than the kitchen, or no known task in its name.
     """
     known = task_references({"kitchen": kitchen})
-    group = Group(f"logs of the original, kitchen {kitchen}, gamma {gamma:g}", {}, known)
+    runs = []
     for log in logs:
         name = task_of(known, task).name if task else _task_in_name(log, known)
         run = read_original_log(log)
         if len(run.history) != len(known.display_names):
             raise ValueError(f"{log}: has {len(run.history)} agents, the kitchen {len(known.display_names)}")
         limit = steps_allowed(known.tasks[name].reference_time, gamma)
-        group.add(name, apply_time_limit(run, limit), limit)
-    return table_of(group)
+        runs.append((name, apply_time_limit(run, limit), limit))
+    return score_team(f"logs of the original, kitchen {kitchen}, gamma {gamma:g}", {}, known, runs)
 
 
 def _task_in_name(log: Path, known: TaskReferences) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.evaluation.benchmark import Summary, only
@@ -24,14 +24,15 @@ from collab_overcooked.runner.teams import seats_by_size, team_text
 
 @dataclass(frozen=True)
 class OrderResult:
-    """Scores of one team on one variant of a game."""
+    """Episodes of one team on one variant of a game, and their orders by outcome."""
 
     title: str  # Game and variant
     is_default: bool  # Whether the game was played with its default options, or those of the paper's preset
     team: str  # Policies, in a notation that does not depend on the size of the team
     counting: Counting  # Definition of a failure
     episodes: Mapping[tuple[int, str, float], Sequence[OrderRecord]]  # (agents, level, pace) -> records
-    pace: ClassVar[str]  # Option of the environment that says how fast orders come
+    # Sort key of levels; paces are then in ascending order. None keeps both in the order of the records.
+    level_order: Callable[[str], Any] | None = None
 
     @cached_property
     def tallies(self) -> dict[tuple[int, str, float], tuple[Tally, int]]:
@@ -44,18 +45,12 @@ class OrderResult:
         tables = {}
         for agents in sorted({agents for agents, _, _ in self.episodes}):
             runs = {key[1:]: self._runs(records) for key, records in self.episodes.items() if key[0] == agents}
-            levels = sorted(dict.fromkeys(level for level, _ in runs), key=self.level_order)
-            paces = sorted(dict.fromkeys(pace for _, pace in runs), key=self.pace_order)
+            levels = list(dict.fromkeys(level for level, _ in runs))
+            paces = list(dict.fromkeys(pace for _, pace in runs))
+            if self.level_order is not None:
+                levels, paces = sorted(levels, key=self.level_order), sorted(paces)
             tables[agents] = CosTable(agents, tuple(paces), tuple(levels), runs)
         return tables
-
-    def level_order(self, level: str) -> tuple[int, int, str]:
-        """Return the sort key of a level; levels with equal keys keep the order of the records."""
-        return 0, 0, ""
-
-    def pace_order(self, pace: float) -> float:
-        """Return the sort key of a pace."""
-        return 0.0
 
     def _runs(self, records: Sequence[OrderRecord]) -> tuple[Any, ...]:
         by_seed: dict[int, list[Tally]] = {}
@@ -64,30 +59,33 @@ class OrderResult:
         return tuple(total(tallies).cell(self.counting) for tallies in by_seed.values())
 
 
-R = TypeVar("R", bound=OrderResult)
-
-
 def score_orders(
-    kind: type[R], records: Iterable[OrderRecord], levels: Collection[str], counting: Counting = "orders"
-) -> list[R]:
+    records: Iterable[OrderRecord],
+    levels: Collection[str],
+    pace: str,
+    counting: Counting = "orders",
+    level_order: Callable[[str], Any] | None = None,
+) -> list[OrderResult]:
     """Score records of a game, one result for every team and variant.
 
     Args:
-        kind: Class of the results.
         records: Episodes; those of one setting and order seed form a run.
         levels: Names of the built-in levels.
+        pace: Option of the environment that says how fast orders come.
         counting: Definition of a failure.
+        level_order: Sort key of levels; see ``OrderResult``.
     """
     results = []
     for group in by_variant(records):
         names = setting_names(group, ("level",), lambda record: str(record.task).rsplit(", ", 2)[0], levels)
         episodes: dict[tuple[int, str, float], list[OrderRecord]] = {}
         for name, record in zip(names, group, strict=True):
-            pace = axis_values(record)[kind.pace]
-            key = len(record.team), name, 0.0 if pace is None else float(pace)
+            value = axis_values(record)[pace]
+            key = len(record.team), name, 0.0 if value is None else float(value)
             episodes.setdefault(key, []).append(record)
         variant, team = variant_of(group[0]), team_text(group[0].team.values())
-        results.append(kind(variant.title, not deviations(group[0], variant), team, counting, episodes))
+        default = not deviations(group[0], variant)
+        results.append(OrderResult(variant.title, default, team, counting, episodes, level_order))
     return results
 
 
@@ -100,7 +98,7 @@ class OrderSuite(Suite):
     logger_class = OrderLogger
     outcome_text = "{completed} completed, {failed} failed"
     load: ClassVar[Callable[[Any], Any]]  # Reads a level, which has a ``name``
-    result_class: ClassVar[type[OrderResult]]
+    pace: ClassVar[str]  # Option of the environment that says how fast orders come
     endings: ClassVar = {
         "": "The time was over after {steps} steps; orders: {completed} completed, {failed} failed, {open} open."
     }
@@ -112,7 +110,7 @@ class OrderSuite(Suite):
     averaged: ClassVar[Mapping[str, str]]  # Further columns of the leaderboard, and metrics whose means they are
 
     def matches(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[Match]:
-        pace, cls = self.result_class.pace, type(self)
+        pace, cls = self.pace, type(self)
         agents = tuple(dict.fromkeys(parse_integer("agents", count, 1) for count in suite_options.agents))
         paces = tuple(dict.fromkeys(map(cls.parse_pace, getattr(suite_options, f"{pace}s"))))
         names = {level: self.level_name(level) for level in cls.parse_levels(suite_options.levels)}
@@ -142,18 +140,18 @@ class OrderSuite(Suite):
 
     def task_name(self, level: str, agents: int, pace: float | None) -> str:
         """Return the task of a level's records."""
-        paced = "times of the level file" if pace is None else f"{self.result_class.pace} {pace:g}"
+        paced = "times of the level file" if pace is None else f"{self.pace} {pace:g}"
         return f"{level}, {plural(agents, 'agent')}, {paced}"
 
     def derived(self, record: EpisodeRecord) -> Mapping[str, Any]:
         options = record.env_kwargs
         if not options.keys() >= set(self.named) or record.task.count(", ") < 2:
             return {}
-        name, pace = self.level_name(options["level"]), options.get(self.result_class.pace)
+        name, pace = self.level_name(options["level"]), options.get(self.pace)
         return {"task": self.task_name(name, len(record.team), pace), "level": self.level_number(name)}
 
     def summary(self, records: Sequence[Any]) -> Summary:
-        result, row = only(score_orders(self.result_class, records, self.shipped())), SettingRow("", "all", records)
+        result, row = only(score_orders(records, self.shipped(), self.pace)), SettingRow("", "all", records)
         cells = [runs for table in result.tables.values() for runs in table.runs.values()]
         score = cos(cells) if self.pooled or len({key[:2] for key in result.episodes}) == 1 else None
         process: dict[Column, Estimate | None] = {Column("CoS", "estimate"): score}

@@ -13,7 +13,7 @@ from collab_overcooked.games.rush.engine.constants import Reason
 from collab_overcooked.games.rush.engine.observe import AREA_FEATURES, CLOCK_FEATURES, ORDER_FEATURES
 from collab_overcooked.games.rush.engine.spec import INGREDIENTS, SPICES, load_scenario, scenarios
 from collab_overcooked.games.rush.env import KitchenRush
-from collab_overcooked.games.rush.suite.scoring import ScenarioScore, score_records, score_rounds
+from collab_overcooked.games.rush.suite.scoring import RushRow, rows_of
 from collab_overcooked.games.rush.text import text
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.reporting.result_table import Column, estimate_json
@@ -195,16 +195,19 @@ def measure() -> None:
     teams = {}
     for team, runs in BASELINES.items():
         options: dict[str, Any] = {"scenario": scenarios(), "domain": ["kitchen"], "runs": runs}
-        (result,) = score_records(played("rush", team, **options))
-        teams[team] = {setting.scenario: _kept(score_rounds(runs)) for setting, runs in result.runs.items()}
+        rows = rows_of({"": played("rush", team, **options)})
+        teams[team] = {row.scenario: _kept(row) for row in rows}
     write_json(RESULT_FILE, {"teams": teams})
 
 
-def _kept(score: ScenarioScore) -> dict[str, Any]:
-    """Return what the page shows of a scenario's scores."""
-    group = {name: estimate_json(getattr(score, name)) for name in ("completed", "ruined", "turns", "early", "balance")}
-    seats = {name: list(map(estimate_json, getattr(score, name))) for name in ("positive", "negative", "neutral")}
-    return {"runs": score.runs, **group, **seats}
+def _kept(row: RushRow) -> dict[str, Any]:
+    """Return what the page shows of a row."""
+    group = {name: estimate_json(row.mean(name)) for name in ("completed", "ruined", "turns", "early", "balance")}
+    seats = {
+        name: [estimate_json(row.mean(name, seat)) for seat in range(row.agents)]
+        for name in ("positive", "negative", "neutral")
+    }
+    return {"runs": len(row.runs), **group, **seats}
 
 
 FACTS: tuple[Callable[[], str], ...] = (

@@ -45,7 +45,7 @@ def test_ic_of_one_useful_request_depends_on_the_denominator() -> None:
     for denominator in ("conversations", "required"):
         options = CollaborationOptions(denominator=denominator)
         score = score_run(run, tuple(zip(*task.references, strict=True)), options=options)
-        shares[denominator] = score.initiated / score.opportunities
+        shares[denominator] = score["initiated"] / score["opportunities"]
     assert shares == {"conversations": 1.0, "required": 0.2}
 
 

@@ -62,16 +62,11 @@ def published() -> Mapping[str, Any]:
     return read_shipped_yaml("games/craft/published.yaml")
 
 
-class CraftResult(OrderResult):
-    """Scores of one team on one variant of the game."""
-
-    pace = "pace"
-
-    def limits(self, level: str, agents: int) -> list[float]:
-        """Return the shares of orders that no team can exceed, by pace."""
-        records = next(records for key, records in self.episodes.items() if key[:2] == (agents, level))
-        options = {name: value for name, value in records[0].env_kwargs.items() if name in CraftConfig.names()}
-        return upper_bounds(axis_values(records[0])["level"], agents, options)
+def limits(result: OrderResult, level: str, agents: int) -> list[float]:
+    """Return the shares of orders that no team can exceed, by pace."""
+    records = next(records for key, records in result.episodes.items() if key[:2] == (agents, level))
+    options = {name: value for name, value in records[0].env_kwargs.items() if name in CraftConfig.names()}
+    return upper_bounds(axis_values(records[0])["level"], agents, options)
 
 
 def score_record(record: CraftRecord) -> dict[str, Any]:
@@ -124,9 +119,9 @@ METRICS = MetricSet(
 )
 
 
-def score_records(records: Iterable[CraftRecord]) -> list[CraftResult]:
+def score_records(records: Iterable[CraftRecord]) -> list[OrderResult]:
     """Score records of this game, one result for every team and variant; records with one seed form a run."""
-    return score_orders(CraftResult, records, levels())
+    return score_orders(records, levels(), CraftSuite.pace)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,7 +218,7 @@ class CraftSuite(OrderSuite):
 
     set_elsewhere: ClassVar = {"level": "--levels", "pace": "--paces", "agents": "--agents"}
     parse_pace = parse_pace
-    load, result_class = load_level, CraftResult
+    load, pace = load_level, "pace"
     named = ("level", "pace")
     title, measure = "CraftKitchen", "CoS, the mean share of orders completed over five paces"
     budgets: ClassVar = {
@@ -259,7 +254,7 @@ class CraftSuite(OrderSuite):
         return [REMARK]
 
 
-def _card(result: CraftResult) -> Scorecard:
+def _card(result: OrderResult) -> Scorecard:
     columns = [Column("Level and team"), *(Column(f"pace {pace}") for pace in PACES), Column("CoS", "estimate")]
     rows: list[tuple[Any, ...]] = []
     marks: dict[int, str] = {}
@@ -269,9 +264,9 @@ def _card(result: CraftResult) -> Scorecard:
         cells = [table.cell(level, pace) for pace in PACES]
         texts = (None if cell is None else f"{cell} = {cell.ratio:.3f}" if cell.resolved else "0/0" for cell in cells)
         rows.append((f"{level}, {plural(agents, 'agent')}", *texts, table.cos(level)))
-        limits = result.limits(level, agents)
-        played = [limit for cell, limit in zip(cells, limits, strict=True) if cell]
-        rows.append((f"  {BOUND}", *(f"{limit:.3f}" for limit in limits), Estimate(sum(played) / len(played))))
+        most = limits(result, level, agents)
+        played = [limit for cell, limit in zip(cells, most, strict=True) if cell]
+        rows.append((f"  {BOUND}", *(f"{limit:.3f}" for limit in most), Estimate(sum(played) / len(played))))
         if result.is_default and agents == published()["agents"]:
             marks[len(rows)] = "published"
             shares = [share if cell else None for cell, share in zip(cells, published()["shares"], strict=True)]

@@ -24,7 +24,7 @@ from .engine.state import Out, State, sizes_of
 from .engine.step import ALL_ACCEPTED, BATCH_KERNELS, COMPLETION, LISTED, STEP_COST
 from .text.scene import CuisineScene
 from .text.seen import KitchenView
-from .text.text import CuisineText, Void, reasons_of
+from .text.text import CuisineText, Void
 
 TOOL = r"(?!storage|servingtable)[a-z]+\d+"  # names of tools on the board
 
@@ -83,7 +83,7 @@ class CuisineWorld(CuisineText, CuisineScene):
             i: Environment index; the others do not change.
 
         Returns:
-            Which commands were carried out, and the original's messages about the others.
+            Which commands were carried out, and one of the original's messages about each of the others.
         """
         one_state, one_out = rows(state, i, i + 1), rows(out, i, i + 1)
         order_events, slots = one_out.order_events[0], one_out.events[0]
@@ -98,7 +98,7 @@ class CuisineWorld(CuisineText, CuisineScene):
             slot[EventColumn.AGENT], slot[EventColumn.CODE] = command
         order_events[OrderEvent.GIVEN] = len(parsed)
         self._advance(one_state, one_out)
-        obeyed = tuple(slot[EventColumn.REASON] == 0 for slot in slots[: len(parsed)].tolist())
+        obeyed = tuple(slot[EventColumn.REASON] == Reason.OK for slot in slots[: len(parsed)].tolist())
         return OrderReport(obeyed, self.feedback(one_out, 0), self.collect_finish(one_out, 0))
 
     def pay_bounds(self, out: Out) -> tuple[np.ndarray, np.ndarray]:
@@ -113,16 +113,18 @@ class CuisineWorld(CuisineText, CuisineScene):
     def rejections(self, state: State, out: Out) -> np.ndarray:
         return out.refused
 
-    def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
+    def why_refused(self, state: State, i: int, seat: int, action: int) -> int:
         tables, row = self.compiled.tables, self.compiled.tables.catalogue[action]
+        at = max(int(row[Row.PLACE]), 0)
+        return int(check_command(tables, row, state.agents[i, seat], state.tools[i, at], tables.places[at]))
+
+    def _why_refused_after(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int]) -> int:
         if earlier:
             state, i = self._after(clone(state, i), seat, earlier), 0
-        agent, at = state.agents[i, seat], max(int(row[Row.PLACE]), 0)
-        reasons = int(check_command(tables, row, agent, state.tools[i, at], tables.places[at]))
-        if reasons == 0:
-            return "OK", "Accepted."
-        lines = self.report(action, reasons, seat, int(agent[Agent.ITEM]))
-        return "+".join(reason.name for reason in reasons_of(reasons)), "; ".join(lines)
+        return self.why_refused(state, i, seat, action)
+
+    def _explain(self, state: State, i: int, seat: int, action: int, reason: int) -> str:
+        return self.report(action, reason, seat, int(state.agents[i, seat, Agent.ITEM]))
 
     def _after(self, state: State, seat: int, earlier: Sequence[int]) -> State:
         command = np.zeros(len(EventColumn), np.int32)

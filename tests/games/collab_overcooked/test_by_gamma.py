@@ -32,11 +32,11 @@ def test_a_run_at_2_is_judged_by_smaller_limits(long):
     for gamma in (0.5, 1.0, 1.25, 1.5, 2.0):
         (score,) = score_records(records, CollabScoring(gamma=gamma))
         expected = sum(steps[task] <= int(gamma * time) + 1 for task, time in reference.items()) / 2
-        assert score.levels[-1].success_rate.value == expected, gamma
+        assert score.levels[-1].value("success_rate").value == expected, gamma
         assert f"judged by gamma {gamma:g}" in score.title
     (short,) = score_records(records, CollabScoring(gamma=0.5))
     (full,) = score_records(records)
-    assert short.levels[-1].pc.value < full.levels[-1].pc.value
+    assert short.levels[-1].value("pc").value < full.levels[-1].value("pc").value
     cards = score_paths([folder], {"gamma": (0.5, 1.5)})
     table = next(card for card in cards if card.game == "gamma").tables[0]
     assert [column.name for column in table.columns] == ["Team", "gamma 0.5", "gamma 1.5"]

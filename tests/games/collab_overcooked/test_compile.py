@@ -219,7 +219,7 @@ def test_other_owners_of_utensils():
     rollout = play(world, script, stations=owned, **MEDIUM)
     assert rollout.over and "deliver()" in rollout.labels_of(0) and "cook(pot0)" in rollout.labels_of(1)
     together = play("XPXXX\nI0 1S\nXXXXX", f"0: put_obj_in_utensil(pot0)\n1: {EGG}", stations=owned, steps=1, **MEDIUM)
-    assert together.refusals == [["PUT_UNREACHABLE", "PICK_CHEF_DISPENSER"]]  # though they could walk there
+    assert together.refusals == [["PUT_UNREACHABLE", "PICK_UNREACHABLE"]]  # though they could walk there
 
 
 def test_start_cells_may_stand_in_the_list_of_agents():

@@ -98,3 +98,12 @@ def test_the_scene_of_a_finished_game_can_be_written_back() -> None:
     env = collab_overcooked.make(NAME)
     env.reset(seed=0, options={"state": {"orders": []}})
     assert env.scene()["orders"] == []
+
+
+def test_scenes_with_the_former_name_of_a_reason_are_read() -> None:
+    env = collab_overcooked.make(NAME)
+    env.reset(seed=0)
+    scene = env.scene()
+    scene["memory"][1]["reason"] = "PICK_CHEF_DISPENSER"
+    env.reset(options={"state": scene})
+    assert env.scene()["memory"][1]["reason"] == "PICK_UNREACHABLE"

@@ -186,7 +186,7 @@ def test_requests_in_words_are_a_class_of_their_own_beside_the_papers_count(tmp_
         ("silent, no request", None, None, 0, 0),
     )
     (table,) = score_records(records)
-    assert table.initiations["in words"] == 2 and table.levels[-1].ic.value == 0.0
+    assert table.initiations["in words"] == 2 and table.levels[-1].value("ic").value == 0.0
 
 
 def test_the_chef_sees_the_time_limit_of_its_task(tmp_path):

@@ -342,7 +342,7 @@ def test_check_pickup(facts, token, reason):
 
 
 def test_check_pickup_from_a_dispenser_of_others():
-    chefs = [None, "PICK_CHEF_DISPENSER"]
+    chefs = [None, "PICK_UNREACHABLE"]
     check(GALLEY, "1: pickup(egg,ingredient_dispenser)", steps=1, refusals=chefs, **PLACES)
 
 

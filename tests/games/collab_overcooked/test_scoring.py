@@ -22,6 +22,7 @@ from collab_overcooked.games.collab_overcooked.suite.tables import scorecard
 from collab_overcooked.reporting.results import score_paths
 from collab_overcooked.reporting.scorecard import csv_text, json_text
 
+SEATS = range(2)
 EGG = "pickup(egg,ingredient_dispenser)"
 
 
@@ -42,11 +43,11 @@ def test_scores_of_a_record_are_those_stored_in_it(random_records, talks):
 def test_playing_the_reference_scores_one(talks):
     (table,) = score_records(talks)
     (row,) = table.levels
-    assert (row.name, row.tasks, row.runs) == ("1", 2, 2)
-    assert [row.success_rate.value, row.pc.value, row.ic.value, row.rc.value] == [1.0] * 4
-    assert [entry.value for entry in (*row.tes, *row.efficiency, *row.rouge_l)] == [1.0] * 6
-    assert [item.value for item in row.redundancy] == [0.0] * 2
-    assert row.timesteps.value == sum(record.timesteps for record in talks) / 2
+    assert (row.name, len(row.tasks), len(row.episodes)) == ("1", 2, 2)
+    assert [row.value(name).value for name in ("success_rate", "pc", "ic", "rc")] == [1.0] * 4
+    for name, expected in {"tes": 1.0, "efficiency": 1.0, "rouge_l": 1.0, "redundancy": 0.0}.items():
+        assert [row.value(name, seat).value for seat in SEATS] == [expected] * 2
+    assert row.value("timesteps").value == sum(record.timesteps for record in talks) / 2
     assert talks[0].metrics["return"] == [20.0, 20.0]
     assert talks[0].metrics["conversations"] == 1
 
@@ -58,17 +59,17 @@ def test_the_log_of_the_original_preset_caps_tes_in_levels_5_and_6(tmp_path, pre
     plan = plan_evaluation("collab-overcooked", ["all=reference"], tasks=tasks, options={"preset": preset})
     (table,) = score_records(evaluate(plan, tmp_path, workers=1))
     assert [row.name for row in table.levels] == ["5", "6", "total"]
-    assert [row.success_rate.value for row in table.levels] == [1.0] * 3
-    assert [row.tes[0].value for row in table.levels[:2]] == pytest.approx(chef)
-    assert [row.tes[1].value for row in table.levels[:2]] == [1.0, 1.0]
+    assert [row.value("success_rate").value for row in table.levels] == [1.0] * 3
+    assert [row.value("tes", 0).value for row in table.levels[:2]] == pytest.approx(chef)
+    assert [row.value("tes", 1).value for row in table.levels[:2]] == [1.0, 1.0]
 
 
 def test_conversations_can_be_counted_in_other_ways(talks):
     (table,) = score_records(talks, CollaborationOptions(denominator="required"))
-    assert table.levels[0].ic.value == 1.0  # both required actions, requested in one conversation
+    assert table.levels[0].value("ic").value == 1.0  # both required actions, requested in one conversation
     assert table.title.endswith("gamma 1.5, IC and RC per required action")
     (table,) = score_records(talks, CollaborationOptions(response="executed"))
-    assert table.levels[0].rc.value == 1.0
+    assert table.levels[0].value("rc").value == 1.0
 
 
 def test_requests_that_gain_nothing_are_worth_nothing_by_the_papers_denominator():
@@ -78,8 +79,8 @@ def test_requests_that_gain_nothing_are_worth_nothing_by_the_papers_denominator(
     record = record_of(task="boiled_egg", max_cycles=26, steps=[{"messages": messages}] * 25)
     (table,) = score_records([record])
     row = table.levels[0]
-    assert (row.success_rate.value, row.ic.value, row.rc.value) == (0.0, 1.0, 1.0)
-    assert (row.required_ic.value, row.required_rc.value) == (0.5, 0.0)
+    assert [row.value(name).value for name in ("success_rate", "ic", "rc")] == [0.0, 1.0, 1.0]
+    assert [row.value(name).value for name in ("required_ic", "required_rc")] == [0.5, 0.0]
     card = scorecard(table)
     assert card.tables[1].title == "IC and RC per required action, by executed responses"
     assert [cell.value for cell in card.tables[1].rows[0][1:]] == [0.5, 0.0]
@@ -91,10 +92,14 @@ def test_levels_and_total_are_means_over_tasks(random_records, talks):
     tables_of_both = score_records([*random_records, *talks])
     assert [table.team["agent_0"] for table in tables_of_both] == ["random", "talker"]
     rows = tables_of_both[0].levels
-    assert [(row.name, row.tasks, row.runs) for row in rows] == [("1", 1, 2), ("2", 1, 2), ("total", 2, 4)]
-    assert rows[2].pc.value == pytest.approx((rows[0].pc.value + rows[1].pc.value) / 2)
-    assert [row.name for row in tables_of_both[0].tasks] == ["boiled_egg", "baked_pumpkin_slices"]
-    assert "No agent opened a conversation; IC and RC are 0 by definition." in tables_of_both[0].notes
+    assert [(row.name, len(row.tasks), len(row.episodes)) for row in rows] == [
+        ("1", 1, 2),
+        ("2", 1, 2),
+        ("total", 2, 4),
+    ]
+    assert rows[2].value("pc").value == pytest.approx(sum(row.value("pc").value for row in rows[:2]) / 2)
+    assert [row.name for row in tables_of_both[0].by_task] == ["boiled_egg", "baked_pumpkin_slices"]
+    assert "No agent opened a conversation; IC and RC are 0 by definition." in scorecard(tables_of_both[0]).notes
 
 
 def test_tasks_have_the_collaborative_behaviours_of_table_3():
@@ -116,8 +121,8 @@ def test_kitchens_without_references_are_scored_without_them(tmp_path):
     assert record.metrics["tes"] is None
     (table,) = score_records(records)
     (row,) = table.levels
-    assert row.success_rate.value == 0.0
-    assert row.pc is row.tes is row.ic is row.timesteps is None
+    assert row.value("success_rate").value == 0.0
+    assert row.value("pc") is row.value("tes", 0) is row.value("ic") is row.value("timesteps") is None
     assert "| 1 | 1 | 0.0 (0–79) | – | – | – | – | – | – | – |" in scorecard(table).markdown()
     assert "no reference trajectories" in scorecard(table).markdown()
     assert printed(table).count(" – ") >= 6
@@ -141,15 +146,15 @@ def test_csv_and_json_hold_every_number(random_records):
     cards = [scorecard(score) for score in scored]
     rows = list(csv.DictReader(io.StringIO(csv_text(cards))))
     assert [row["name"] for row in rows] == ["1", "2", "total", "boiled_egg", "baked_pumpkin_slices"]
-    assert float(rows[2]["tes_1"]) == scored[0].levels[2].tes[1].value
+    assert float(rows[2]["tes_1"]) == scored[0].levels[2].value("tes", 1).value
     assert rows[2]["timesteps"] == ""
     (decoded,) = json.loads(json_text(cards))
     levels, required, details, tasks, required_by_task, more_of_tasks = decoded["tables"]
     assert [len(table["rows"]) for table in (required, required_by_task)] == [3, 2]
-    assert levels["rows"][0]["SR %"]["high"] == scored[0].levels[0].success_rate.high
-    assert details["rows"][2]["ROUGE-L 1 %"]["value"] == scored[0].levels[2].rouge_l[1].value
+    assert levels["rows"][0]["SR %"]["high"] == scored[0].levels[0].value("success_rate").high
+    assert details["rows"][2]["ROUGE-L 1 %"]["value"] == scored[0].levels[2].value("rouge_l", 1).value
     assert [len(table["rows"]) for table in (levels, details, tasks, more_of_tasks)] == [3, 3, 2, 2]
-    assert decoded["data"][2]["tes_1"]["value"] == scored[0].levels[2].tes[1].value
+    assert decoded["data"][2]["tes_1"]["value"] == scored[0].levels[2].value("tes", 1).value
     assert decoded["team"] == "all=random"
 
 

@@ -8,7 +8,7 @@ from support.records import record_of
 
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.games.cuisineworld.suite.scoring import FailureModes, failure_modes, score_records
+from collab_overcooked.games.cuisineworld.suite.scoring import failure_modes, score_records
 from collab_overcooked.games.cuisineworld.suite.tables import scorecard
 
 
@@ -17,7 +17,7 @@ def step(opened: list[Any], completed: tuple[str, ...] = (), expired: tuple[str,
     return {"orders": orders, **more}
 
 
-def count(*steps: Any) -> FailureModes:
+def count(*steps: Any) -> dict[str, int]:
     return failure_modes(record_of(env_id="CuisineWorld-v0", steps=list(steps)))
 
 
@@ -25,21 +25,22 @@ def test_an_urgent_order_that_is_lost_after_a_later_one_was_served_is_passed_ove
     begin = [["soup", 2], ["salad", 9]]
     served = step([["soup", 1]], completed=("salad",))
     lost = step([], expired=("soup",))
-    assert count(step(begin), served, step([["soup", 0]]), lost).passed_over == 1
-    assert count(step(begin), step([["salad", 8]], completed=("soup",))).passed_over == 0
+    assert count(step(begin), served, step([["soup", 0]]), lost)["passed_over"] == 1
+    assert count(step(begin), step([["salad", 8]], completed=("soup",)))["passed_over"] == 0
     waited = step([["soup", 1], ["salad", 8]]), step([["soup", 0], ["salad", 7]])
-    assert count(step(begin), *waited, step([["salad", 6]], expired=("soup",))).passed_over == 0, "nothing was served"
-    assert count(step([["soup", None], ["salad", 3]]), step([["soup", None]], completed=("salad",))).passed_over == 0
+    assert count(step(begin), *waited, step([["salad", 6]], expired=("soup",)))["passed_over"] == 0, (
+        "nothing was served"
+    )
+    assert count(step([["soup", None], ["salad", 3]]), step([["soup", None]], completed=("salad",)))["passed_over"] == 0
 
 
 def test_orders_of_one_name_are_told_apart_by_their_time() -> None:
     begin = [["soup", 1], ["soup", 5]]
     first = step([["soup", 4], ["tea", 9]], completed=("soup",))
-    assert count(step(begin), first, step([["soup", 3]], completed=("tea",))).passed_over == 0
+    assert count(step(begin), first, step([["soup", 3]], completed=("tea",)))["passed_over"] == 0
     late = [step([["soup", left]]) for left in (2, 1, 0)]
-    assert count(step(begin), first, step([["soup", 3]], completed=("tea",)), *late, step([], (), ("soup",))) == (
-        FailureModes(passed_over=1)
-    )
+    lost = count(step(begin), first, step([["soup", 3]], completed=("tea",)), *late, step([], (), ("soup",)))
+    assert lost == {"failed": 1, "passed_over": 1, "occupied": 0, "crowded": 0}
 
 
 def test_occupied_tools_and_agents_sent_to_one_tool_are_counted() -> None:
@@ -51,7 +52,7 @@ def test_occupied_tools_and_agents_sent_to_one_tool_are_counted() -> None:
         step([], events=[there, {"label": "", "event": "GOTO", "place": "pan1"}]),
     ]
     shared = step([], events=[{"label": "", "event": "GOTO", "place": "storage0"}] * 2, errors=errors)
-    assert count(*moves, shared) == FailureModes(0, 2, 2)
+    assert count(*moves, shared) == {"failed": 0, "passed_over": 0, "occupied": 2, "crowded": 2}
 
 
 def test_the_table_has_a_row_for_each_team_and_pace(tmp_path: Any) -> None:

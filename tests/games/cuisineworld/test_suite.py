@@ -215,7 +215,7 @@ def test_a_level_of_ones_own_is_played(tmp_path):
     records = play(tmp_path / "run", levels=str(file), agents=[1], alphas=[1.0], episodes=1)
     assert records[0].level is None
     result = score(records)
-    assert result.levels == ("my kitchen, the small one",) == result.compared()
+    assert scoring.played_levels(result) == ("my kitchen, the small one",) == scoring.compared_levels(result)
     assert scoring.reference(result, 1) is None
     assert "GPT-4" not in cos_tables.scorecard("cuisineworld", result).markdown()
 

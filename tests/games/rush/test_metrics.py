@@ -5,14 +5,8 @@ from __future__ import annotations
 import pytest
 from support.records import record_of
 
-from collab_overcooked.games.rush.suite.scoring import (
-    ActionCounts,
-    RoundScore,
-    balance,
-    score_round,
-    score_rounds,
-    termination,
-)
+from collab_overcooked.games.rush.suite.scoring import RushRow, balance, score_record
+from collab_overcooked.games.rush.suite.tables import group_table, individual_table, termination_table
 from collab_overcooked.games.rush.text.episode_record import RushEvent
 from collab_overcooked.io.structs import convert
 from collab_overcooked.metrics.intervals import Estimate
@@ -52,31 +46,33 @@ MIXED = record("Pie +, Tart x | Stew +, -", "Pie + !, Pie | -, Stew +")
 
 
 def test_orders_are_counted_once():
-    score = score_round(MIXED)
-    assert (score.completed, score.ruined, score.turns, score.early) == (1, 1, 2, True)
+    metrics = score_record(MIXED)
+    assert [metrics[name] for name in ("completed", "ruined", "turns", "early")] == [1, 1, 2, True]
+
+
+def actions(played, attribution="final") -> list[tuple[int, int, int]]:
+    """A+, A- and A= of each agent."""
+    metrics = score_record(played, attribution)
+    return list(zip(metrics["positive"], metrics["negative"], metrics["neutral"], strict=True))
 
 
 def test_actions_count_by_what_becomes_of_their_order():
-    first, second = score_round(MIXED).actions
-    assert first == ActionCounts(positive=2, negative=0, neutral=2)  # Stew was never finished
-    assert second == ActionCounts(positive=0, negative=1, neutral=3)
-    assert first.total == second.total == 4
+    assert actions(MIXED) == [(2, 0, 2), (0, 1, 3)]  # Stew was never finished
 
 
 def test_actions_count_at_once_if_asked():
-    first, second = score_round(MIXED, "immediate").actions
-    assert first == ActionCounts(positive=3, negative=0, neutral=1)
-    assert second == ActionCounts(positive=1, negative=1, neutral=2)
+    assert actions(MIXED, "immediate") == [(3, 0, 1), (1, 1, 2)]
+    assert score_record(MIXED)["advanced"] == [3, 1]
 
 
 def test_what_advanced_an_order_that_is_ruined_later_is_neutral_in_the_end():
     played = record("Pie +, - | -, Pie +", "Pie x, -")
-    assert score_round(played).actions == (ActionCounts(0, 1, 2), ActionCounts(0, 0, 3))
-    assert score_round(played, "immediate").actions == (ActionCounts(1, 1, 1), ActionCounts(1, 0, 2))
+    assert actions(played) == [(0, 1, 2), (0, 0, 3)]
+    assert actions(played, "immediate") == [(1, 1, 1), (1, 0, 2)]
 
 
 def test_turns_may_end_half_way():
-    assert score_round(record("-, - | -, -", "-, - | -, -", "Pie + !, -")).turns == 3
+    assert score_record(record("-, - | -, -", "-, - | -, -", "Pie + !, -"))["turns"] == 3
 
 
 @pytest.mark.parametrize(
@@ -88,50 +84,68 @@ def test_balance(contributions, expected):
 
 
 def test_balance_of_an_episode():
-    assert score_round(record("Pie +, Pie + | Pie + !, -")).balance == pytest.approx(2 / 3)
+    played = record("Pie +, Pie + | Pie + !, -")
+    assert score_record(played)["balance"] == pytest.approx(2 / 3)
+    assert score_record(record("Pie +, Tart + | Pie + !, -"), "immediate")["balance"] == pytest.approx(2 / 3)
 
 
-def made(completed: int, early: bool = True, first: int = 0, second: int = 0) -> RoundScore:
-    return RoundScore(completed, 5 - completed, 10, early, (ActionCounts(first), ActionCounts(second)))
+def made(completed: int, early: bool = True, first: int = 0, second: int = 0) -> dict:
+    """Metrics of an episode of two agents."""
+    return {
+        "completed": completed,
+        "ruined": 5 - completed,
+        "turns": 10,
+        "early": early,
+        "positive": [first, second],
+        "negative": [0, 0],
+        "neutral": [0, 0],
+        "balance": balance([first, second]),
+    }
+
+
+def row(*runs: list[dict], agents: int = 2) -> RushRow:
+    by_seed = {("", seed): run for seed, run in enumerate(runs)}
+    return RushRow("", ("random",) * agents, "hard", "kitchen", agents, "none", 5, by_seed)
+
+
+def cells(table) -> list[dict]:
+    return [{column.name: cell for column, cell in zip(table.columns, cells, strict=True)} for cells in table.rows]
 
 
 def test_a_scenario_is_the_mean_of_its_runs_means():
-    score = score_rounds([[made(5), made(3), made(1)], [made(2), made(2), made(2)]])
-    assert (score.runs, score.episodes) == (2, 6)
-    assert score.completed.value == 2.5
-    assert score.completed.low == 2.0 and score.completed.high == 3.0  # two runs: 3 and 2
-    assert score.ruined.value == 2.5 and score.turns.value == 10
+    (shown,) = cells(group_table([row([made(5), made(3), made(1)], [made(2), made(2), made(2), made(2)])]))
+    assert (shown["runs"], shown["episodes"]) == (2, 7)
+    assert shown["CR"].value == 2.5  # episodes of the longer run do not weigh more
+    assert shown["CR"].low == 2.0 and shown["CR"].high == 3.0  # two runs: 3 and 2
+    assert shown["RR"].value == 2.5 and shown["turns"].value == 10
 
 
 def test_one_run_has_no_interval():
-    score = score_rounds([[made(5, first=4, second=2), made(4, False, first=2, second=2)]])
-    assert score.completed == Estimate(4.5)
-    assert [entry.value for entry in score.positive] == [3.0, 2.0]
-    assert score.balance is not None and score.balance.value == pytest.approx((2 / 3 + 1) / 2)
-    assert score.early == Estimate(0.5)
+    score = row([made(5, first=4, second=2), made(4, False, first=2, second=2)])
+    assert score.mean("completed") == Estimate(4.5)
+    assert [score.mean("positive", seat) for seat in (0, 1)] == [Estimate(3.0), Estimate(2.0)]
+    assert score.mean("balance").value == pytest.approx((2 / 3 + 1) / 2)
+    assert score.mean("early") == Estimate(0.5)
 
 
 def test_contributions_are_shares_of_all_positive_actions():
     unused = made(0)
-    score = score_rounds([[made(5, first=7, second=8), unused], [unused, unused]])
-    assert [share.value for share in score.shares] == pytest.approx([7 / 15, 8 / 15])  # the others weigh nothing
-    assert score_rounds([[unused]]).shares == (None, None)
+    shown = cells(individual_table([row([made(5, first=7, second=8), unused], [unused, unused])]))
+    shares = [line["share of A+ %"].value for line in shown]
+    assert shares == pytest.approx([7 / 15, 8 / 15])  # the others weigh nothing
+    assert [line["share of A+ %"] for line in cells(individual_table([row([unused])]))] == [None, None]
 
 
 def test_a_single_agent_has_no_balance():
-    alone = RoundScore(5, 0, 9, True, (ActionCounts(15, 0, 3),))
-    score = score_rounds([[alone]])
-    assert score.balance is None and score.shares == (Estimate(1.0),)
+    alone = row([{**made(5), "positive": [15], "negative": [0], "neutral": [3], "balance": None}], agents=1)
+    assert alone.mean("balance") is None and alone.share("positive", 0) == Estimate(1.0)
 
 
-def test_no_runs_are_refused():
-    with pytest.raises(ValueError, match="runs: at least one"):
-        score_rounds([])
-
-
-def test_termination_by_completed_recipes():
-    scores = [made(5), made(5), made(5, False), made(2, False), made(0)]
-    assert termination(scores) == {0: (1, 0), 2: (0, 1), 5: (2, 1)}
+def test_ends_are_shares_of_all_episodes():
+    (shown,) = cells(termination_table([row([made(5), made(5), made(5, False), made(2, False), made(0)])], False))
+    assert {name: cell for name, cell in shown.items() if name.endswith("%")} == {
+        "CR 0 %": 0.0, "CR 1 %": 0.0, "CR 2 %": 0.2, "CR 3 %": 0.0, "CR 4 %": 0.0, "CR 5 %": 0.2, "early %": 0.6,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -153,9 +167,9 @@ def test_damaged_events_are_named(field, value, message):
 
 def test_the_last_turn_is_not_early():
     played = ("-, - | -, -", "Pie + !, -")
-    assert [score_round(record(*played, limit=limit)).early for limit in (2, 3)] == [False, True]
+    assert [score_record(record(*played, limit=limit))["early"] for limit in (2, 3)] == [False, True]
 
 
 def test_unknown_attributions_are_refused():
     with pytest.raises(ValueError, match="attribution must be 'final' or 'immediate', not 'later'"):
-        score_round(MIXED, "later")
+        score_record(MIXED, "later")

@@ -16,7 +16,6 @@ from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.rush.options import RunOptions, RushScoring
 from collab_overcooked.games.rush.suite import scoring
 from collab_overcooked.games.rush.suite import suite as rush
-from collab_overcooked.games.rush.suite import tables as rush_tables
 from collab_overcooked.games.rush.suite.losses import lost_orders
 from collab_overcooked.games.rush.text.episode_record import RushEvent
 from collab_overcooked.io.structs import convert
@@ -96,9 +95,13 @@ def played(tmp_path_factory, kiosk):
     return folder, play(folder, kiosk, runs=2, agents=[1, 2], teacher=["none", "teacher_group"])
 
 
-def result_of(records, attribution="final"):
-    (result,) = scoring.score_records(records, attribution)
-    return result
+def card_of(records, **options):
+    (card,) = rush.RushSuite().score(records, RushScoring(**options))
+    return card
+
+
+def table_of(records, title, **options):
+    return next(table for table in card_of(records, **options).tables if table.title.startswith(title))
 
 
 def test_a_run_plays_all_episodes_in_turn(played):
@@ -210,7 +213,7 @@ def test_two_scenarios_of_one_name_are_refused(tmp_path, kiosk):
         plan_evaluation("rush", ["all=random"], scenario=[kiosk, str(other)])
 
 
-def rows_of(table):
+def texts_of(table):
     """Return the cells as readers see them, intervals behind numbers, by the name of the row."""
     return {
         name: tuple(f"{text} ({span})" if span else text for text, span in map(Column.text, table.columns[1:], cells))
@@ -219,10 +222,10 @@ def rows_of(table):
 
 
 def test_the_group_table_has_means_over_episodes(played):
-    table = rush_tables.group_table(result_of(played[1]))
+    table = table_of(played[1], "Group")
     heads = [column.name for column in table.columns]
     assert heads == ["Setting", "runs", "episodes", "CR", "RR", "turns", "ended early %", "balance"]
-    rows = rows_of(table)
+    rows = texts_of(table)
     assert list(rows)[:2] == ["kiosk, kitchen, 1 agent, no teacher", "kiosk, kitchen, 1 agent, teacher_group"]
     assert rows["kiosk, kitchen, 2 agents, no teacher"] == ("2", "4", "1.50", "0.00", "3.00", "100", "0.250")
     assert rows["kiosk, kitchen, 1 agent, no teacher"][-1] == "–"
@@ -230,39 +233,38 @@ def test_the_group_table_has_means_over_episodes(played):
 
 def test_names_tell_what_settings_differ_in(played):
     two = [r for r in played[1] if len(r.team) == 2 and r.teacher == "none"]
-    result = result_of(two)
-    assert list(rows_of(rush_tables.group_table(result))) == ["kiosk, kitchen", "kiosk, alien"]
-    assert rush_tables.title(result) == "Rush, 2 agents, no teacher"
+    assert list(texts_of(table_of(two, "Group"))) == ["kiosk, kitchen", "kiosk, alien"]
+    assert card_of(two).title == "Rush, 2 agents, no teacher"
 
 
 def test_intervals_show_where_runs_differ(kiosk, tmp_path):
     plan = plan_evaluation("rush", ["all=random"], scenario=[kiosk], domain=["kitchen"], runs=6)
-    result = result_of(evaluate(plan, tmp_path, workers=1))
-    cell = rows_of(rush_tables.group_table(result))["kiosk, kitchen"][2]
+    records = evaluate(plan, tmp_path, workers=1)
+    cell = texts_of(table_of(records, "Group"))["kiosk, kitchen"][2]
     assert "(" in cell and "–" in cell
-    assert "95 % intervals" in " ".join(rush_tables.notes(result))
+    assert "95 % intervals" in " ".join(card_of(records).notes)
 
 
 def test_the_individual_table_has_a_row_for_each_agent(played):
-    rows = rows_of(rush_tables.individual_table(result_of(played[1])))
+    rows = texts_of(table_of(played[1], "Individual"))
     assert rows["kiosk, kitchen, 2 agents, no teacher: agent_0"] == ("3.00", "0.00", "0.00", "3.00", "86")
     assert rows["kiosk, kitchen, 2 agents, no teacher: agent_1"] == ("0.50", "0.00", "2.50", "3.00", "14")
 
 
 def test_episodes_have_rows_of_their_own(played):
-    rows = rows_of(rush_tables.episode_table(result_of(played[1])))
+    rows = texts_of(table_of(played[1], "Episodes"))
     assert rows["kiosk, kitchen, 2 agents, no teacher: episode 1"][:2] == ("2", "2.00")
     assert rows["kiosk, kitchen, 2 agents, no teacher: episode 2"][:2] == ("2", "1.00")
 
 
 def test_ends_are_counted_by_completed_recipes(kiosk, tmp_path):
     records = play(tmp_path / "a", kiosk, "all=cook", domain=["kitchen"])
-    table = rush_tables.termination_table(result_of(records))
+    table = table_of(records, "How episodes ended")
     heads = ["Setting", "episodes", "CR 0 %", "CR 1 %", "CR 2 %", "early %", "RR"]
     assert [column.name for column in table.columns] == heads
-    assert rows_of(table) == {"kiosk, kitchen": ("2", "0", "0", "0", "100", "0.00")}
+    assert texts_of(table) == {"kiosk, kitchen": ("2", "0", "0", "0", "100", "0.00")}
     records = play(tmp_path / "b", kiosk, "all=idle", domain=["kitchen"])
-    rows = rows_of(rush_tables.termination_table(result_of(records)))
+    rows = texts_of(table_of(records, "How episodes ended"))
     assert rows == {"kiosk, kitchen": ("2", "100", "0", "0", "0", "0.00")}
 
 
@@ -271,17 +273,17 @@ def test_published_ends_stand_below_pairs_of_one_model_in_hard_without_teacher(t
     plan = plan_evaluation("rush", ["all=random"], scenario=["easy", "hard"], domain=["kitchen"])
     scripted = evaluate(plan, tmp_path, workers=1)
     records = [record.replace(team=dict.fromkeys(record.team, "llm:m")) for record in scripted]
-    table = rush_tables.termination_table(result_of(records))
-    rows = rows_of(table)
+    table = table_of(records, "How episodes ended")
+    rows = texts_of(table)
     assert list(rows) == ["easy, kitchen", "hard, kitchen", "  GPT-4o, published", "  Gemini 1.5 Flash, published"]
     assert rows["  GPT-4o, published"] == ("9", "0", "0", "0", "22", "78", "0", "0", "0.11")
     assert rows["  Gemini 1.5 Flash, published"][-2:] == ("34", "2.66") and table.marks == {
         2: "published",
         3: "published",
     }
-    assert "our reading" in " ".join(rush_tables.notes(result_of(records)))
+    assert "our reading" in " ".join(card_of(records).notes)
     taught = [record.replace(teacher="teacher_group") for record in records]
-    assert len(rush_tables.termination_table(result_of(taught)).rows) == 2
+    assert len(table_of(taught, "How episodes ended").rows) == 2
     for team, rows in (
         (["llm:m?preset=rush"] * 2, 4),
         (["llm:m?preset=rush,manual=off"] * 2, 2),  # the paper's had the manual
@@ -289,7 +291,7 @@ def test_published_ends_stand_below_pairs_of_one_model_in_hard_without_teacher(t
         (["random"] * 2, 2),
     ):
         models = [record.replace(team=dict(zip(record.team, team, strict=True))) for record in records]
-        assert len(rush_tables.termination_table(result_of(models)).rows) == rows
+        assert len(table_of(models, "How episodes ended").rows) == rows
 
 
 @pytest.mark.parametrize(
@@ -308,8 +310,8 @@ def test_results_of_taught_students_with_the_manual_say_so(kiosk, tmp_path, stud
     """The paper's students of a teacher have no manual."""
     records = play(tmp_path, kiosk, "all=idle", domain=["kitchen"], teacher=["none", "teacher_group"])
     team = {"agent_0": "random", "agent_1": student}
-    settings = scoring.settings_of([record.replace(team=team) for record in records])
-    assert {one.teacher for one in settings} == {"none", "teacher_group" + ", students with manual" * noted}
+    rows = scoring.rows_of({"": [record.replace(team=team) for record in records]})
+    assert {row.teacher for row in rows} == {"none", "teacher_group" + ", students with manual" * noted}
     plan = rush.RushSuite().matches(
         ["agent_0=random", f"agent_1={student}"],
         RunOptions(scenario=(kiosk,), domain=("kitchen",), teacher=("none", "teacher_group")),
@@ -330,10 +332,11 @@ def test_the_summary_shows_positive_and_negative_actions_of_each_player(kiosk, t
     assert "by player" in tables[-1].title and "by player" in chart.title
     assert chart.groups == ("agent_0=cook all=bad: agent_0", "agent_0=cook all=bad: agent_1")
     for seat in (0, 1):
-        counts = [score.actions[seat] for score in map(scoring.score_round, records)]
-        total = sum(count.total for count in counts)
-        for kind, field in (("A+", "positive"), ("A-", "negative")):
-            share = sum(getattr(count, field) for count in counts) / total
+        counts = {
+            name: sum(record.metrics[name][seat] for record in records) for name in ("positive", "negative", "neutral")
+        }
+        for kind, name in (("A+", "positive"), ("A-", "negative")):
+            share = counts[name] / sum(counts.values())
             assert chart.series[kind][seat].value == pytest.approx(share)
     assert chart.series["A-"][1].value > 0 == chart.series["A-"][0].value
 
@@ -350,13 +353,12 @@ def test_the_summary_joins_conditions_scenarios_and_domains(kiosk, tmp_path):
     assert [row[0] for row in table.rows] == ["all=cook", "all=bad", "all=bad, taught by teacher_group"]
     assert [row[2] is None for row in table.rows] == [False, True, True]
     scores = {
-        (result.team, setting.teacher, f"{setting.scenario}, {setting.domain}"): scoring.score_rounds(runs).completed
-        for records in played.values()
-        for result in scoring.score_records(records)
-        for setting, runs in result.runs.items()
+        (run, row.teacher, row.place): row.mean("completed")
+        for run, records in played.items()
+        for row in scoring.rows_of({"": records})
     }
-    assert table.rows[0][2] == scores["all=cook", "none", "kiosk, alien"]
-    assert table.rows[2][1] == scores["all=bad", "teacher_group", "kiosk, kitchen"]
+    assert table.rows[0][2] == scores["manual", "none", "kiosk, alien"]
+    assert table.rows[2][1] == scores["taught", "teacher_group", "kiosk, kitchen"]
 
 
 def test_teachings_are_compared_seed_by_seed_in_episodes_after_feedback(kiosk, tmp_path):
@@ -399,18 +401,18 @@ def test_losses_add_up_to_what_the_best_play_has_more(kiosk, tmp_path, team):
 
 def test_attribution_changes_what_is_positive(kiosk, tmp_path):
     records = play(tmp_path, kiosk, "all=cook", domain=["kitchen"], options={"max_turns": 1})
-    final, immediate = (rush_tables.individual_table(result_of(records, word)) for word in ("final", "immediate"))
+    final, immediate = (table_of(records, "Individual", attribution=word) for word in ("final", "immediate"))
     assert [row[1].value for row in final.rows] == [0.0, 0.0]
     assert [row[1].value for row in immediate.rows] == [1.0, 0.5]
-    assert result_of(records).title == "Rush, max_turns 1"
+    assert card_of(records).title == "Rush, max_turns 1, 2 agents, no teacher"
     with pytest.raises(ValueError, match="attribution must be"):
-        result_of(records, "later")
+        card_of(records, attribution="later")
 
 
 def test_teams_and_variants_are_scored_apart(kiosk, tmp_path):
     records = play(tmp_path / "a", kiosk) + play(tmp_path / "b", kiosk, "all=bad")
-    results = scoring.score_records(records)
-    assert [result.team for result in results] == ["all=cook", "all=bad"]
+    cards = rush.RushSuite().score(records, RushScoring())
+    assert [card.team for card in cards] == ["all=cook", "all=bad"]
 
 
 def test_reports_show_failures_first(kiosk, tmp_path):

@@ -309,7 +309,7 @@ class NaiveKitchen:
             if not any(self.may_use(i, cell) and food["item"] == item for cell, food in self.counters.items()):
                 return "PICK_NOT_ON_COUNTER"
         elif not self.in_reach(i, place):
-            return "PICK_CHEF_DISPENSER" if "dispenser" in place else "PICK_UNREACHABLE"
+            return "PICK_UNREACHABLE"
         if held:
             return "PICK_HANDS_FULL"
         if place in self.utensils and (self.status(place) != "ready" or self.utensils[place]["product"] != item):

@@ -135,7 +135,7 @@ class NaiveWorld:
             outcome.append(f"{me} is not holding objects, therefore cannot put objects into the tool")
         if tool["busy"]:
             outcome.append(f"{place} is occupied, therefore cannot put objects into it")
-        if full and (outcome or held not in tool["content"]):
+        if full and held not in tool["content"]:
             outcome.append(f"{place} reaches maximum capacity")
         return outcome
 
@@ -225,7 +225,7 @@ class NaiveWorld:
             self.noops += 1
             return True
         problems = self.problems(i, verb, place, item)
-        feedback += [problem for problem in problems if problem]
+        feedback += [problem for problem in problems[:1] if problem]
         if not problems:
             self.carry_out(i, verb, place, item)
         return not problems

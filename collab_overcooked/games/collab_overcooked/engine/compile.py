@@ -27,6 +27,7 @@ from .constants import (
     FIRST_NAMED,
     NOTHING,
     Access,
+    Cell,
     Encoding,
     Event,
     Food,
@@ -40,6 +41,7 @@ from .constants import (
     Station,
     Task,
     Verb,
+    Ways,
 )
 from .observe import GRID_CHANNELS
 from .solvability import refuse_impossible
@@ -158,15 +160,17 @@ def _neighbours(floor: list[tuple[int, int]], tiles: Mapping[tuple[int, int], in
     for i, (x, y) in enumerate(floor):
         for direction in Direction:
             dx, dy = OFFSETS[direction]
-            cells[i, direction] = index.get((x + dx, y + dy), NOTHING)
-            cells[i, 4 + direction] = tiles.get((x + dx, y + dy), NOTHING)
-        cells[i, 8:] = x, y
+            cells[i, Cell.NEIGHBOUR + direction] = index.get((x + dx, y + dy), NOTHING)
+            cells[i, Cell.FACED + direction] = tiles.get((x + dx, y + dy), NOTHING)
+        cells[i, [Cell.X, Cell.Y]] = x, y
     return cells
 
 
 def _ways(cells: np.ndarray) -> np.ndarray:
-    ways = np.empty((2, 4 * len(cells), 4 * len(cells)), np.int32)
-    flood_all(cells, ways[0], ways[1], np.zeros(len(cells), np.int32), np.empty(4 * len(cells), np.int32))
+    ways = np.empty((len(Ways), 4 * len(cells), 4 * len(cells)), np.int32)
+    flood_all(
+        cells, ways[Ways.STEPS], ways[Ways.FIRST], np.zeros(len(cells), np.int32), np.empty(4 * len(cells), np.int32)
+    )
     return ways
 
 
@@ -226,7 +230,7 @@ def _access(
     for i, (cell, facing) in enumerate(starts):
         for s in range(len(stations)):
             goals = stations[s, Station.GOAL : Station.GOAL + 4]
-            near = any(ways[0, 4 * cell + facing, goal] < UNREACHABLE for goal in goals if goal != NOTHING)
+            near = any(ways[Ways.STEPS, 4 * cell + facing, goal] < UNREACHABLE for goal in goals if goal != NOTHING)
             spec = kitchen.stations.get(kitchen.grid[stations[s, Station.Y]][stations[s, Station.X]])
             allowed = spec is None or spec.users is None or i in spec.users
             reach[i, s] = near and allowed
@@ -455,7 +459,7 @@ def _depth(kitchen: Kitchen, n_items: int) -> int:
 
 def _template(kitchen: Kitchen, stations: np.ndarray, cells: np.ndarray, n_items: int) -> np.ndarray:
     template = np.zeros((len(kitchen.grid), len(kitchen.grid[0]), _depth(kitchen, n_items)), np.uint8)
-    template[cells[:, 9], cells[:, 8], 0] = 1
+    template[cells[:, Cell.Y], cells[:, Cell.X], 0] = 1
     for row in stations:
         utensil = row[Station.UTENSIL] if row[Station.KIND] == Kind.UTENSIL else 0
         template[row[Station.Y], row[Station.X], 1 + row[Station.KIND] + utensil] = 1

@@ -23,6 +23,22 @@ class Agent(IntEnum):
     PLATED = 3  # 1 where the held food lies on a dish
 
 
+class Cell(IntEnum):
+    """Columns of ``Tables.cells`` (F, 10)."""
+
+    NEIGHBOUR = 0  # floor cells beside it, first of one a direction, NOTHING for none
+    FACED = 4  # stations beside it, first of one a direction, NOTHING for none
+    X = 8
+    Y = 9
+
+
+class Ways(IntEnum):
+    """First axis of ``Tables.ways`` (2, P, P)."""
+
+    STEPS = 0  # fewest from pose to pose
+    FIRST = 1  # the first of them
+
+
 class MacroState(IntEnum):
     """Own columns of ``State.macro_state`` (B, N, 4), behind those of ``kernels.macro_actions.Macro``."""
 
@@ -247,7 +263,6 @@ class Reason(ReasonCode):
     PICK_COOKING = 10, "{place} is still at work; wait until it is done before taking {item}."
     PICK_NEEDS_DISH = 11, "{item} has to leave {place} on a dish: hold a dish and use fill_dish_with_food({place})."
     PICK_NOT_ON_COUNTER = 12, "No {item} lies on a counter that {me} can use; somebody has to place it there first."
-    PICK_CHEF_DISPENSER = 13, "{me} cannot use {place}; a teammate has to hand {item} over on a counter."
     PICK_UNREACHABLE = 14, "{me} cannot use {place}; a teammate has to hand {item} over on a counter."
     PICK_HANDS_FULL = 15, "{me} holds {held}; place it somewhere before picking up {item}."
     PICK_NOT_IN_UTENSIL = 16, "{place} does not hold finished {item}."
@@ -272,6 +287,9 @@ class Reason(ReasonCode):
     OP_EMPTY = 61, "{place} is empty; put something in first."
     OP_BUSY = 62, "{place} has already been started."
     OP_HANDS_FULL = 63, "{me} holds {held}; starting {place} takes an empty hand."
+
+
+FORMER_REASONS = {"PICK_CHEF_DISPENSER": Reason.PICK_UNREACHABLE.name}  # names in scenes of version 1.0.0
 
 
 class Encoding(IntEnum):

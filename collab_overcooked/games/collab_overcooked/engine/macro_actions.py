@@ -40,6 +40,7 @@ from .constants import (
     Status,
     Tile,
     Verb,
+    Ways,
 )
 from .rules import status
 
@@ -80,7 +81,7 @@ def check_pickup(tables, env, i, item, group):
         if not finds_on_counter(item, tiles, groups, access):
             return Reason.PICK_NOT_ON_COUNTER
     elif not can_use(group, groups, access):
-        return Reason.PICK_UNREACHABLE if group >= Group.UTENSIL else Reason.PICK_CHEF_DISPENSER
+        return Reason.PICK_UNREACHABLE
     if env.agents[i, Agent.ITEM] != NOTHING:
         return Reason.PICK_HANDS_FULL
     if group >= Group.UTENSIL:
@@ -305,8 +306,8 @@ def choose_primitive(tables, env, i, row, scratch):
             return walk(goal, pose, scratch[poses : 2 * poses])
         if goal == -1 and draw_below(env.rng, 2) == 0:
             return STAY
-    goal = nearest_goal(tables, env, i, row, ways[0, pose])
-    return walk(goal, pose, ways[1, pose]) if goal >= 0 else NOTHING
+    goal = nearest_goal(tables, env, i, row, ways[Ways.STEPS, pose])
+    return walk(goal, pose, ways[Ways.FIRST, pose]) if goal >= 0 else NOTHING
 
 
 @kernel

@@ -17,6 +17,7 @@ from .constants import (
     NOTHING,
     Access,
     Agent,
+    Cell,
     Clock,
     Encoding,
     Event,
@@ -167,7 +168,7 @@ def encode_features(tables, env, i, out):
     for k in range(n_agents):
         j = (i + k) % n_agents
         agent, cell = agents[j], agents[j, Agent.CELL]
-        at = encode_agent(agent, is_running(macros[j]), cells[cell, 8], cells[cell, 9], n_items, out, at)
+        at = encode_agent(agent, is_running(macros[j]), cells[cell, Cell.X], cells[cell, Cell.Y], n_items, out, at)
     for q in range(lookahead):
         if orders[q] != NOTHING:
             out[at + orders[q]] = 1
@@ -207,7 +208,7 @@ def encode_grid(tables, env, i, out):
         out[k] = template[k]
     for k in range(n_agents):
         agent = agents[(i + k) % n_agents]
-        at = (cells[agent[Agent.CELL], 9] * width + cells[agent[Agent.CELL], 8]) * depth
+        at = (cells[agent[Agent.CELL], Cell.Y] * width + cells[agent[Agent.CELL], Cell.X]) * depth
         out[at + marks + (0 if k == 0 else 4) + agent[Agent.FACING]] = 1
         out[at + marks + 8] = agent[Agent.PLATED]
         if agent[Agent.ITEM] != NOTHING:

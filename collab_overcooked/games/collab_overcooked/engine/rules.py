@@ -18,6 +18,7 @@ from .constants import (
     START,
     Access,
     Agent,
+    Cell,
     Clock,
     Event,
     EventColumn,
@@ -261,7 +262,7 @@ def interact(tables, env, i, s, event):
 @kernel
 def faced_station(agent, access, cells):
     """An agent can use the station that it faces unless it is reserved for others."""
-    station = cells[agent[Agent.CELL], 4 + agent[Agent.FACING]]
+    station = cells[agent[Agent.CELL], Cell.FACED + agent[Agent.FACING]]
     if station != NOTHING and access[station] == Access.NONE:
         return NOTHING
     return station
@@ -295,8 +296,8 @@ def move_agents(tables, env, events):
         if direction < Primitive.STAY:
             events[i, EventColumn.MOVED] = agents[i, Agent.FACING] != direction
             agents[i, Agent.FACING] = direction
-            if cells[cell, direction] != NOTHING:
-                events[i, EventColumn.TARGET] = cells[cell, direction]
+            if cells[cell, Cell.NEIGHBOUR + direction] != NOTHING:
+                events[i, EventColumn.TARGET] = cells[cell, Cell.NEIGHBOUR + direction]
     resolve_moves(agents[:, Agent.CELL], events[:, EventColumn.TARGET])
     for i in range(agents.shape[0]):
         if agents[i, Agent.CELL] != events[i, EventColumn.TARGET]:

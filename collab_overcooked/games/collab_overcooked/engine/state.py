@@ -15,7 +15,7 @@ from collab_overcooked.kernels.macro_actions import IDLE, Macro
 from collab_overcooked.kernels.paths import UNREACHABLE
 from collab_overcooked.kernels.rng import Rng
 
-from .constants import FIRST_ID, NOTHING, Agent, Clock, EventColumn, Group, MacroState, Tile
+from .constants import FIRST_ID, NOTHING, Agent, Clock, EventColumn, Group, MacroState, Tile, Ways
 
 Array = np.ndarray
 ORDER_SLOTS = 8
@@ -27,12 +27,12 @@ class Tables(NamedTuple):
 
     params: Array  # (15,) see Param
     levels: Array  # (N,) action level of each seat, see kernels.macro_actions.Level
-    cells: Array  # (F, 10) neighbour floor cell by direction, faced station by direction (NOTHING for none), x, y
-    ways: Array  # (2, P, P) fewest steps from pose to pose, and the first of them
+    cells: Array  # (F, 10) see Cell
+    ways: Array  # (2, P, P) see Ways
     stations: Array  # (S, 11) see Station
     groups: Array  # (G, longest) stations of a place, scan order, padded with NOTHING
     access: Array  # (N, S) see Access
-    starts: Array  # (N, 2) floor cell, facing
+    starts: Array  # (N, 2) see Agent.CELL and FACING
     foods: Array  # (I, 5) see Food
     recipes: Array  # (R, 4 + capacity) see Recipe
     needs: Array  # (I, I) how often an item occurs in the recipe tree of another
@@ -77,8 +77,9 @@ def sizes_of(tables: Tables) -> dict[str, int]:
 
 def agents_can_meet(tables: Tables) -> bool:
     """Tell whether some agent can walk to where another one starts."""
-    start = 4 * tables.starts[:, 0] + tables.starts[:, 1]
-    near = (tables.ways[0][start][:, 4 * tables.starts[:, 0, None] + np.arange(4)] < UNREACHABLE).any(-1)
+    cells, facings = tables.starts[:, Agent.CELL], tables.starts[:, Agent.FACING]
+    start = 4 * cells + facings
+    near = (tables.ways[Ways.STEPS][start][:, 4 * cells[:, None] + np.arange(4)] < UNREACHABLE).any(-1)
     return bool(near.sum() > len(start))
 
 

@@ -64,8 +64,8 @@ def reset_env(tables, env, limit):
     """
     agents, orders = env.agents, env.orders
     for i in range(agents.shape[0]):
-        agents[i, Agent.CELL] = tables.starts[i, 0]
-        agents[i, Agent.FACING] = tables.starts[i, 1]
+        agents[i, Agent.CELL] = tables.starts[i, Agent.CELL]
+        agents[i, Agent.FACING] = tables.starts[i, Agent.FACING]
         agents[i, Agent.ITEM] = NOTHING
     if orders[0] == NOTHING and tables.params[Param.REFILL] == 0:
         orders[0] = tables.tasks[draw_task(env.rng, tables.tasks), Task.ITEM]

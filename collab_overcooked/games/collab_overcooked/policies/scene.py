@@ -12,7 +12,7 @@ from collab_overcooked.kernels.macro_actions import MEDIUM, Macro
 from collab_overcooked.kernels.paths import UNREACHABLE
 from collab_overcooked.policies.api import compiled_of
 
-from ..engine.constants import NOTHING, Access, Agent, Food, Group, Recipe, Row, Station, Tile, Verb
+from ..engine.constants import NOTHING, Access, Agent, Food, Group, Recipe, Row, Station, Tile, Verb, Ways
 
 NEEDS_MEDIUM = "this policy chooses medium-level actions; make the game with action_level='medium'"
 
@@ -38,7 +38,7 @@ class Cookbook:
         self.n_agents = game.n_agents
         self.stations = tables.stations.tolist()
         self.access = tables.access.tolist()
-        self.ways = tables.ways[0]
+        self.ways = tables.ways[Ways.STEPS]
         self.rows = tables.catalogue[: game.n_actions].tolist()
         self.recipes = {
             row[Recipe.PRODUCT]: RecipeFacts(

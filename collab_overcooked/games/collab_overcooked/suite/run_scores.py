@@ -1,13 +1,14 @@
-"""Scores of a run, a task and a level, from runs; runs from episode records.
+"""Metrics of an episode, and rows of tables: episodes of some tasks, over which metrics are pooled.
 
-PC is the mean of TES over agents, a task's numbers are means over its runs, a level's are unweighted means
+PC is the mean of TES over agents. A task's numbers are means over its episodes, those of a level are unweighted means
 over its tasks. Works for any number of agents.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from collab_overcooked.core.record import EpisodeRecord, Step
 from collab_overcooked.metrics.intervals import Estimate, mean_of_groups, mean_of_ratios, mean_of_shares
@@ -15,6 +16,7 @@ from collab_overcooked.metrics.trajectory import BETA, rouge_l, tes
 
 from ..options import CollaborationOptions
 from .collaboration import (
+    CollaborationEvent,
     CollaborationRun,
     PlanConversation,
     PlanMessage,
@@ -22,56 +24,15 @@ from .collaboration import (
     Vocabularies,
     any_seat,
     collaboration_events,
+    count_initiations,
     keep_known,
     required_collaborations,
     required_initiated,
     required_responded,
 )
 
-
-@dataclass(frozen=True, slots=True)
-class RunScore:
-    """Scores of one run; tuples are in agent order."""
-
-    tes: tuple[float, ...]  # TES of each agent
-    pc: float  # Progress completeness, the mean of ``tes`` (paper eq. 4).
-    completeness: tuple[float, ...]  # D/m of each agent
-    efficiency: tuple[float, ...]  # D/n of each agent
-    success: bool  # Whether the order was delivered in time
-    timesteps: int  # Environment steps taken
-    codes: tuple[int, ...]  # Code of each scored conversation: 0 both right, 1 initiation, 2 response, 3 neither
-    initiated: int  # Right initiations: conversations, or required actions that were requested
-    responded: int  # Right responses: conversations, or required actions that were answered
-    opportunities: int  # What this run adds to the denominator of IC and RC
-    rouge_l: tuple[float, ...]  # ROUGE-L of each agent, of all its actions, known or not
-
-
-@dataclass(frozen=True, slots=True)
-class LevelScore:
-    """Unweighted means over tasks; tuples are in agent order.
-
-    Those that need references are None where there are none.
-    """
-
-    name: str  # What the tasks have in common, e.g. "1" or "total".
-    tasks: int  # Number of tasks
-    runs: int  # Number of runs over all tasks
-    success_rate: Estimate  # Mean SR with Wilson's interval
-    pc: Estimate | None = None  # Mean PC
-    tes: tuple[Estimate, ...] | None = None  # Mean TES of each agent
-    efficiency: tuple[Estimate, ...] | None = None  # Mean D/n of each agent
-    ic: Estimate | None = None  # Mean initiating capability; a task without opportunities counts as 0
-    rc: Estimate | None = None  # Mean responding capability; a task without opportunities counts as 0
-    # Mean over the tasks that have a success of the steps of their successful runs, or None
-    timesteps: Estimate | None = None
-    rouge_l: tuple[Estimate, ...] | None = None  # Mean ROUGE-L of each agent
-    required_ic: Estimate | None = None  # Mean IC by ``CollaborationOptions.as_required``
-    required_rc: Estimate | None = None  # Mean RC by ``CollaborationOptions.as_required``
-
-    @property
-    def redundancy(self) -> tuple[Estimate, ...] | None:
-        """Redundancy of each agent: one minus its efficiency."""
-        return None if self.efficiency is None else tuple(map(_complement, self.efficiency))
+Episode = Mapping[str, Any]
+"""Metrics of one episode by name; those of each agent are lists in agent order."""
 
 
 def score_run(
@@ -80,8 +41,8 @@ def score_run(
     vocabularies: Vocabularies | None = None,
     options: CollaborationOptions | None = None,
     beta: float = BETA,
-) -> RunScore:
-    """Score one run.
+) -> dict[str, Any]:
+    """Return the metrics of one episode against reference trajectories.
 
     Source: paper eq. 1 to 6 and the original's evaluation: histories lose their unknown actions first, each
     agent takes its own best reference.
@@ -93,89 +54,147 @@ def score_run(
         options: How conversations are counted.
         beta: Weight of the history's length in TES.
 
+    Returns:
+        ``success`` and ``timesteps``; ``tes``, ``completeness`` (D/m), ``efficiency`` (D/n) and ``rouge_l`` (of all
+        actions, known or not) of each agent; ``pc``, the mean of ``tes`` (eq. 4); ``codes``, one of each scored
+        conversation, see ``CollaborationEvent.code``; ``initiated`` and ``responded``, the right ones, and
+        ``opportunities``, by which IC and RC divide them; the last three with the prefix ``required_`` by
+        ``CollaborationOptions.as_required``; the number of scored conversations by kind, see ``Initiation``.
+
     Raises:
         ValueError: The number of references is not that of the agents.
     """
     if len(references) != len(run.history):
         raise ValueError(f"references: given for {len(references)} agents, the run has {len(run.history)}")
     options = options or CollaborationOptions()
-    known = any_seat(vocabularies)
-    scores = [tes(_known(run.actions(k), known), references[k], beta) for k in range(len(references))]
+    known, agents = any_seat(vocabularies), range(len(references))
+    actions = [run.actions(k) if known is None else keep_known(run.actions(k), known) for k in agents]
+    scores = [tes(own, lists, beta) for own, lists in zip(actions, references, strict=True)]
+    by_agent = [score.value for score in scores]
     events = collaboration_events(run, references, vocabularies, options, beta)
+    required = collaboration_events(run, references, vocabularies, options.as_required, beta)
+    counts = _capability(events, references, options, beta)
+    strict = _capability(required, references, options.as_required, beta)
+    return {
+        "success": run.success,
+        "timesteps": run.timesteps,
+        "tes": by_agent,
+        "pc": sum(by_agent) / len(by_agent),
+        "completeness": [score.completeness for score in scores],
+        "efficiency": [score.efficiency for score in scores],
+        "rouge_l": [rouge_l(run.actions(k), references[k]) for k in agents],
+        "codes": [event.code for event in events],
+        **counts,
+        **{f"required_{name}": count for name, count in strict.items()},
+        **{kind.value: count for kind, count in count_initiations(events, references).items()},
+    }
+
+
+def _capability(
+    events: Sequence[CollaborationEvent], references: References, options: CollaborationOptions, beta: float
+) -> dict[str, int]:
+    """Count right initiations and responses: conversations, or required actions that were requested and answered."""
     if options.denominator == "conversations":
-        counts = (sum(event.initiated for event in events), sum(event.responded for event in events), len(events))
-    else:
-        counts = (
-            required_initiated(events, references, beta),
-            required_responded(events, references, beta),
-            required_collaborations(references),
-        )
-    initiated, responded, opportunities = counts
-    return RunScore(
-        tes=tuple(score.value for score in scores),
-        pc=sum(score.value for score in scores) / len(scores),
-        completeness=tuple(score.completeness for score in scores),
-        efficiency=tuple(score.efficiency for score in scores),
-        success=run.success,
-        timesteps=run.timesteps,
-        codes=tuple(event.code for event in events),
-        initiated=initiated,
-        responded=responded,
-        opportunities=opportunities,
-        rouge_l=tuple(rouge_l(run.actions(k), lists) for k, lists in enumerate(references)),
-    )
+        initiated, responded = sum(event.initiated for event in events), sum(event.responded for event in events)
+        return {"initiated": initiated, "responded": responded, "opportunities": len(events)}
+    return {
+        "initiated": required_initiated(events, references, beta),
+        "responded": required_responded(events, references, beta),
+        "opportunities": required_collaborations(references),
+    }
 
 
-def score_runs(
-    runs: Sequence[CollaborationRun],
-    references: References,
-    vocabularies: Vocabularies | None = None,
-    options: CollaborationOptions | None = None,
-    beta: float = BETA,
-) -> tuple[RunScore, ...]:
-    """Score the runs of one task, see ``score_run``; ``score_level`` averages them.
-
-    Raises:
-        ValueError: No run is given.
-    """
-    if not runs:
-        raise ValueError("runs: none given; a task's score needs at least one run")
-    return tuple(score_run(run, references, vocabularies, options, beta) for run in runs)
-
-
-def score_level(tasks: Sequence[Sequence[RunScore]], name: str = "") -> LevelScore:
-    """Average one task, the tasks of a level, or any group such as all levels together.
+@dataclass(frozen=True)
+class CollabRow:
+    """Episodes of some tasks: a row of tables.
 
     Source: the paper's tables: the unweighted mean over the tasks of the level; the original's evaluation of a task: IC
-    and RC over the pooled conversations, time over successful runs only. The intervals resample runs within tasks, so
-    they say how sure the numbers are for these tasks, not for other tasks.
-
-    Args:
-        tasks: Runs of each task, at least one, all with the same number of agents.
-        name: Label of the group.
-
-    Raises:
-        ValueError: No task is given, or their numbers of agents differ.
+    and RC over the pooled conversations, time over successful episodes only. The intervals resample episodes within
+    tasks, so they say how sure the numbers are for these tasks, not for other tasks.
     """
-    if not tasks:
-        raise ValueError("tasks: none given; a level's score needs at least one task")
-    sizes = {len(run.tes) for task in tasks for run in task}
-    if len(sizes) > 1:
-        raise ValueError(f"tasks: have {sorted(sizes)} agents, a level needs the same number in every task")
-    groups = list(tasks)
-    return LevelScore(
-        name=name,
-        tasks=len(groups),
-        runs=sum(len(runs) for runs in groups),
-        success_rate=success_rate(groups),
-        pc=_means(groups, lambda run: (run.pc,))[0],
-        tes=_means(groups, lambda run: run.tes),
-        efficiency=_means(groups, lambda run: run.efficiency),
-        ic=_capability(groups, lambda run: run.initiated),
-        rc=_capability(groups, lambda run: run.responded),
-        timesteps=mean_time(groups),
-        rouge_l=_means(groups, lambda run: run.rouge_l),
-    )
+
+    name: str  # What the tasks have in common: the task, the level, or ``"total"``
+    tasks: Mapping[str, Sequence[Episode]]  # Task -> metrics of its episodes
+
+    @property
+    def episodes(self) -> list[Episode]:
+        """Metrics of the episodes of all tasks."""
+        return [episode for episodes in self.tasks.values() for episode in episodes]
+
+    def value(self, measure: str, seat: int | None = None) -> Estimate | None:
+        """Return a number of ``MEASURES``, of one seat where agents have their own; None if it is undefined."""
+        return MEASURES[measure](self, seat)
+
+    def values(self, metric: str, seat: int | None = None) -> list[list[float]] | None:
+        """Return a metric of the episodes of each task, of one seat if given; None if an episode has none."""
+        if any(episode.get(metric) is None for episode in self.episodes):
+            return None
+        return [
+            [float(episode[metric] if seat is None else episode[metric][seat]) for episode in episodes]
+            for episodes in self.tasks.values()
+        ]
+
+
+Measure = Callable[[CollabRow, int | None], Estimate | None]
+
+
+def _mean(metric: str) -> Measure:
+    def measure(row: CollabRow, seat: int | None) -> Estimate | None:
+        values = row.values(metric, seat)
+        return None if values is None else mean_of_groups(values)
+
+    return measure
+
+
+def _redundancy(row: CollabRow, seat: int | None) -> Estimate | None:
+    efficiency = row.value("efficiency", seat)
+    if efficiency is None:
+        return None
+    low = None if efficiency.high is None else 1.0 - efficiency.high
+    return Estimate(1.0 - efficiency.value, low, None if efficiency.low is None else 1.0 - efficiency.low)
+
+
+def _ratio(numerator: str, denominator: str) -> Measure:
+    """Pool IC or RC; a task without opportunities counts as 0, like in the original."""
+
+    def measure(row: CollabRow, seat: int | None) -> Estimate | None:
+        tops, bottoms = row.values(numerator), row.values(denominator)
+        if tops is None or bottoms is None:
+            return None
+        return mean_of_ratios(tops, [counts if any(counts) else [1.0] * len(counts) for counts in bottoms])
+
+    return measure
+
+
+def _success_rate(row: CollabRow, seat: int | None) -> Estimate:
+    successes = [sum(episode["success"] for episode in episodes) for episodes in row.tasks.values()]
+    return mean_of_shares(successes, list(map(len, row.tasks.values())))
+
+
+def _time(row: CollabRow, seat: int | None) -> Estimate | None:
+    """Pool steps over successful episodes; tasks without success are left out."""
+    successes = row.values("success") or []
+    steps = [
+        [float(episode["timesteps"]) if episode["success"] else 0.0 for episode in episodes]
+        for episodes in row.tasks.values()
+    ]
+    return mean_of_ratios(steps, successes)
+
+
+MEASURES: Mapping[str, Measure] = {
+    "success_rate": _success_rate,
+    "pc": _mean("pc"),
+    "ic": _ratio("initiated", "opportunities"),
+    "rc": _ratio("responded", "opportunities"),
+    "required_ic": _ratio("required_initiated", "required_opportunities"),
+    "required_rc": _ratio("required_responded", "required_opportunities"),
+    "timesteps": _time,
+    "tes": _mean("tes"),
+    "efficiency": _mean("efficiency"),
+    "redundancy": _redundancy,
+    "rouge_l": _mean("rouge_l"),
+}
+"""How tables pool metrics over episodes and tasks. The last four are those of a seat."""
 
 
 def run_from_record(record: EpisodeRecord) -> CollaborationRun:
@@ -197,54 +216,6 @@ def _conversations(step: Step, t: int) -> list[PlanConversation]:
             message = PlanMessage(entry.agent, entry.say, entry.plan)
             groups.setdefault(entry.conversation or 0, []).append(message)
     return [PlanConversation(t, tuple(messages)) for messages in groups.values()]
-
-
-def _known(actions: Sequence[str], known: frozenset[str] | None) -> Sequence[str]:
-    return actions if known is None else keep_known(actions, known)
-
-
-Groups = Sequence[Sequence[RunScore]]
-
-
-def success_rate(groups: Sequence[Sequence[CollaborationRun | RunScore]]) -> Estimate:
-    """Return the mean success rate of tasks with Wilson's interval."""
-    successes = [sum(run.success for run in runs) for runs in groups]
-    return mean_of_shares(successes, list(map(len, groups)))
-
-
-def _means(groups: Groups, values: Callable[[RunScore], Sequence[float]]) -> tuple[Estimate, ...]:
-    table = [[values(run) for run in runs] for runs in groups]
-    width = len(table[0][0])
-
-    def column(k: int) -> list[list[float]]:
-        return [[row[k] for row in rows] for rows in table]
-
-    estimates = [mean_of_groups(column(k)) for k in range(width)]
-    return tuple(estimate for estimate in estimates if estimate is not None)  # every task has a run
-
-
-def _capability(groups: Groups, count: Callable[[RunScore], int]) -> Estimate:
-    """IC or RC; a task without opportunities counts as 0, like in the original."""
-    tops: list[list[float]] = []
-    bottoms: list[list[float]] = []
-    for runs in groups:
-        silent = not any(run.opportunities for run in runs)
-        tops.append([float(count(run)) for run in runs])
-        bottoms.append([1.0 if silent else float(run.opportunities) for run in runs])
-    estimate = mean_of_ratios(tops, bottoms)
-    assert estimate is not None  # no task's denominator is 0
-    return estimate
-
-
-def _complement(estimate: Estimate) -> Estimate:
-    low = None if estimate.high is None else 1.0 - estimate.high
-    return Estimate(1.0 - estimate.value, low, None if estimate.low is None else 1.0 - estimate.low)
-
-
-def mean_time(groups: Sequence[Sequence[CollaborationRun | RunScore]]) -> Estimate | None:
-    """Return the mean over tasks of the steps of their successful runs; None without success."""
-    tops = [[float(run.timesteps) if run.success else 0.0 for run in runs] for runs in groups]
-    return mean_of_ratios(tops, [[float(run.success) for run in runs] for runs in groups])
 
 
 def apply_time_limit(run: CollaborationRun, limit: int) -> CollaborationRun:

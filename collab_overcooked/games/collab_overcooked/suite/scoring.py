@@ -8,10 +8,10 @@ has no reference trajectories, the numbers that need them are None.
 from __future__ import annotations
 
 import logging
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -25,24 +25,8 @@ from collab_overcooked.runner.records import without_lexicon
 
 from ..engine.config import steps_allowed
 from ..options import CollaborationOptions, CollabScoring
-from .collaboration import (
-    CollaborationRun,
-    Initiation,
-    collaboration_events,
-    count_initiations,
-    kitchen_vocabularies,
-    required_collaborations,
-)
-from .run_scores import (
-    LevelScore,
-    apply_time_limit,
-    mean_time,
-    run_from_record,
-    score_level,
-    score_run,
-    score_runs,
-    success_rate,
-)
+from .collaboration import CollaborationRun, Initiation, kitchen_vocabularies, required_collaborations
+from .run_scores import CollabRow, Episode, apply_time_limit, run_from_record, score_run
 
 logger = logging.getLogger(__name__)
 
@@ -214,56 +198,46 @@ class CollabRecord(EpisodeRecord, kw_only=True):
         return self.due_number
 
 
-@dataclass
-class Played:
-    """Runs of one task, how they are measured, and how many steps each was allowed."""
-
-    task: TaskInfo
-    runs: list[CollaborationRun] = field(default_factory=list)
-    limits: list[int] = field(default_factory=list)
-
-
-@dataclass
-class Group:
-    """All runs of one team on one variant of a game."""
-
-    title: str
-    team: Mapping[str, str]
-    known: TaskReferences
-    played: dict[str, Played] = field(default_factory=dict)
-    conversations: int = 0
-
-    def add(self, task: str, run: CollaborationRun, limit: int) -> None:
-        """Add a run of a task that was allowed ``limit`` steps."""
-        if task not in self.played:
-            self.played[task] = Played(self.known.tasks[task])
-        self.played[task].runs.append(run)
-        self.played[task].limits.append(limit)
-        self.conversations += len(run.conversations)
-
-
 @dataclass(frozen=True)
-class TeamScore:
-    """Scores of one team on one variant of the game."""
+class CollabResult:
+    """Episodes of one team on one variant of the game."""
 
-    game: str  # Name of the suite
     title: str  # Game and variant
     team: Mapping[str, str]  # Policy of each seat; empty if unknown
-    levels: tuple[LevelScore, ...]  # One row per level, and the total
-    tasks: tuple[LevelScore, ...]  # One row per task
-    notes: tuple[str, ...] = ()  # Notes below the tables
-    # Scored conversations by kind of initiation, see ``collaboration.Initiation``; may be empty
-    initiations: Mapping[str, int] = field(default_factory=dict)
-    limits: Mapping[str, float] = field(default_factory=dict)  # Steps allowed, means by level
-    # Published times of reference plays, means by level
-    reference_times: Mapping[str, float] = field(default_factory=dict)
+    # Task, in the order of levels -> episodes: metrics of ``score_run`` where the task has references, else ``success``
+    # and ``timesteps``; and ``level``, ``reference_time``, ``limit`` (steps allowed), ``talks`` (conversations)
+    tasks: Mapping[str, Sequence[Episode]]
     options: CollaborationOptions = field(default_factory=CollaborationOptions)  # How conversations are counted
+
+    @property
+    def levels(self) -> list[CollabRow]:
+        """One row per level, and the total of several levels."""
+        by_level: dict[str, dict[str, Sequence[Episode]]] = {}
+        for task, episodes in self.tasks.items():
+            by_level.setdefault(str(episodes[0]["level"]), {})[task] = episodes
+        rows = [CollabRow(level, tasks) for level, tasks in by_level.items()]
+        return [*rows, CollabRow("total", self.tasks)] if len(rows) > 1 else rows
+
+    @property
+    def by_task(self) -> list[CollabRow]:
+        """One row per task."""
+        return [CollabRow(task, {task: episodes}) for task, episodes in self.tasks.items()]
+
+    @property
+    def episodes(self) -> list[Episode]:
+        """Metrics of all episodes."""
+        return CollabRow("total", self.tasks).episodes
 
     @property
     def n_agents(self) -> int:
         """Number of seats."""
-        tes = self.levels[0].tes
-        return len(tes) if tes is not None else len(self.team)
+        return next((len(episode["tes"]) for episode in self.episodes if "tes" in episode), len(self.team))
+
+    @property
+    def initiations(self) -> dict[str, int]:
+        """Number of scored conversations by kind of initiation; empty if there are none."""
+        counts = {kind.value: sum(episode.get(kind.value, 0) for episode in self.episodes) for kind in Initiation}
+        return counts if any(counts.values()) else {}
 
 
 def score_record(record: CollabRecord, options: CollaborationOptions | None = None) -> dict[str, Any]:
@@ -290,17 +264,10 @@ def score_record(record: CollabRecord, options: CollaborationOptions | None = No
     if task.references is None:
         return metrics | dict.fromkeys(names)
     score = score_run(run, task.references, known.vocabularies, options)
-    divisor = max(score.opportunities, 1)
-    return metrics | {
-        "tes": list(score.tes),
-        "pc": score.pc,
-        "completeness": list(score.completeness),
-        "efficiency": list(score.efficiency),
-        "rouge_l": list(score.rouge_l),
-        "ic": score.initiated / divisor,
-        "rc": score.responded / divisor,
-        "conversations": len(score.codes),
-    }
+    divisor = max(score["opportunities"], 1)
+    shared = {name: score[name] for name in names if name in score}
+    capability = {"ic": score["initiated"] / divisor, "rc": score["responded"] / divisor}
+    return metrics | shared | capability | {"conversations": len(score["codes"])}
 
 
 METRICS = MetricSet(
@@ -320,26 +287,33 @@ METRICS = MetricSet(
 )
 
 
-def score_records(records: Sequence[CollabRecord], options: CollaborationOptions | None = None) -> list[TeamScore]:
-    """Score records, one result for every team, variant of a game, and gamma of ``CollabScoring``.
+def score_records(records: Sequence[CollabRecord], options: CollaborationOptions | None = None) -> list[CollabResult]:
+    """Measure episodes, one result for every gamma of ``CollabScoring``, team and variant of a game.
 
     Raises:
         ValueError: For an unknown game or task, a field that metrics cannot read, or a gamma above that of the records.
     """
     gammas = (options.gammas if isinstance(options, CollabScoring) else ()) or (None,)
-    return [table_of(group, options) for gamma in gammas for group in group_records(records, gamma)]
+    groups = by_variant(records, lambda record: tuple(sorted(record.team.items())))
+    results = []
+    for gamma, members in product(gammas, groups):
+        judged = "" if gamma is None else f", judged by gamma {gamma:g}"
+        known = task_references(members[0].env_kwargs)
+        runs = [(record.task, *judged_run(record, known, gamma)) for record in members]
+        results.append(score_team(variant_title(members[0]) + judged, members[0].team, known, runs, options))
+    return results
 
 
 def judged_run(record: CollabRecord, known: TaskReferences, gamma: float | None) -> tuple[CollaborationRun, int]:
     """Return a record's run and its time limit, optionally as if played with another gamma.
 
     Raises:
-        ValueError: The record was played for fewer timesteps than the factor allows.
+        ValueError: The task is unknown, or the record was played for fewer timesteps than the factor allows.
     """
-    run, played = run_from_record(without_lexicon(record)), record.max_cycles
+    task, run, played = task_of(known, record.task), run_from_record(without_lexicon(record)), record.max_cycles
     if gamma is None:
         return run, played
-    limit = steps_allowed(known.tasks[record.task].reference_time, gamma)
+    limit = steps_allowed(task.reference_time, gamma)
     if limit + 1 > (record.ends_after or played) and not run.success:
         raise ValueError(
             f"gamma {gamma:g}: {record.task} was played for at most {played} timesteps, too few for {limit + 1}; "
@@ -348,96 +322,30 @@ def judged_run(record: CollabRecord, known: TaskReferences, gamma: float | None)
     return apply_time_limit(run, limit), limit
 
 
-def group_records(records: Sequence[CollabRecord], gamma: float | None = None) -> list[Group]:
-    """Group records by game, options and team, in the order of first appearance.
+def score_team(
+    title: str,
+    team: Mapping[str, str],
+    known: TaskReferences,
+    runs: Iterable[tuple[str, CollaborationRun, int]],
+    options: CollaborationOptions | None = None,
+) -> CollabResult:
+    """Measure episodes of one team on one variant of the game.
 
     Args:
-        records: Episodes.
-        gamma: Time limit to judge all episodes by; None for the time limit that each was played with.
+        title: Game and variant.
+        team: Policy of each seat; empty if unknown.
+        known: Tasks of the variant.
+        runs: Task, run and steps allowed of each episode.
+        options: How conversations are counted.
     """
-    groups = []
-    for members in by_variant(records, lambda record: tuple(sorted(record.team.items()))):
-        judged = "" if gamma is None else f", judged by gamma {gamma:g}"
-        group = Group(variant_title(members[0]) + judged, members[0].team, task_references(members[0].env_kwargs))
-        for record in members:
-            task_of(group.known, record.task)
-            group.add(record.task, *judged_run(record, group.known, gamma))
-        groups.append(group)
-    return groups
-
-
-def table_of(group: Group, options: CollaborationOptions | None = None) -> TeamScore:
-    """Compute the rows of a group."""
     options = options or CollaborationOptions()
-    order = sorted(group.played.values(), key=lambda played: played.task.level)
-    scored = {
-        played.task.name: [_score_task(played, group.known, kind) for kind in (options, options.as_required)]
-        for played in order
-    }
-    levels: dict[str, list[Played]] = {}
-    for played in order:
-        levels.setdefault(str(played.task.level), []).append(played)
-    rows = [_row(name, members, scored) for name, members in levels.items()]
-    if len(levels) > 1:
-        rows.append(_row("total", order, scored))
-    tasks = tuple(_row(played.task.name, [played], scored) for played in order)
-    limits = {name: _mean([limit for played in members for limit in played.limits]) for name, members in levels.items()}
-    times = {
-        name: _mean([played.task.reference_time for played in members for _ in played.runs])
-        for name, members in levels.items()
-    }
-    kinds = _initiations(group, options)
-    notes = tuple(_notes(group, kinds))
-    title = ", ".join(filter(None, (group.title, options.definition)))
-    return TeamScore(NAME, title, group.team, tuple(rows), tasks, notes, kinds, limits, times, options)
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
-
-
-def _initiations(group: Group, options: CollaborationOptions | None) -> dict[str, int]:
-    counts: Counter[str] = Counter()
-    for played in group.played.values():
-        if played.task.references is not None:
-            for run in played.runs:
-                events = collaboration_events(run, played.task.references, group.known.vocabularies, options)
-                counts.update(count_initiations(events, played.task.references))
-    return {kind.value: counts[kind] for kind in Initiation} if counts.total() else {}
-
-
-COUNTED = (
-    "IC and RC count conversations that the chef opens and announced responses, as the public code does; per required "
-    "action: the paper's equations 5 and 6, with the actions that followed as responses."
-)
-
-
-def _notes(group: Group, initiations: Mapping[str, int]) -> list[str]:
-    notes = []
-    if any(played.task.references is None for played in group.played.values()):
-        notes.append("–: this kitchen has no reference trajectories, which TES, PC, IC and RC are measured against.")
-    elif not group.conversations:
-        notes.append("No agent opened a conversation; IC and RC are 0 by definition.")
-    if any(played.task.references is not None for played in group.played.values()):
-        notes.append(COUNTED)
-    if initiations:
-        notes.append("Initiations: " + ", ".join(f"{count} {kind}" for kind, count in initiations.items()) + ".")
-    if any(run.success for played in group.played.values() for run in played.runs):
-        notes.append("Timesteps: environment steps of successful runs only.")
-    return notes
-
-
-def _score_task(played: Played, known: TaskReferences, options: CollaborationOptions | None) -> Any:
-    if played.task.references is None:
-        return None
-    return score_runs(played.runs, played.task.references, known.vocabularies, options)
-
-
-def _row(name: str, members: Sequence[Played], scored: Mapping[str, Any]) -> LevelScore:
-    """Average tasks: unweighted means, as in the paper."""
-    tasks, required = zip(*(scored[played.task.name] for played in members), strict=True)
-    if all(task is not None for task in tasks):
-        strict = score_level(required)
-        return replace(score_level(tasks, name), required_ic=strict.ic, required_rc=strict.rc)
-    runs = [played.runs for played in members]
-    return LevelScore(name, len(members), sum(map(len, runs)), success_rate(runs), timesteps=mean_time(runs))
+    by_task: dict[str, list[Episode]] = {}
+    for name, run, limit in runs:
+        task = known.tasks[name]
+        facts = {"level": task.level, "reference_time": task.reference_time, "limit": limit}
+        facts |= {"talks": len(run.conversations), "success": run.success, "timesteps": run.timesteps}
+        if task.references is not None:
+            facts |= score_run(run, task.references, known.vocabularies, options)
+        by_task.setdefault(name, []).append(facts)
+    tasks = {name: by_task[name] for name in sorted(by_task, key=lambda name: known.tasks[name].level)}
+    return CollabResult(", ".join(filter(None, (title, options.definition))), team, tasks, options)

@@ -136,15 +136,17 @@ class CollabOvercookedSuite(Suite):
         return {"task": task, "level": known[task].level, **limits}
 
     def summary(self, records: Sequence[Any]) -> Summary:
-        table = only(score_records(records))
-        row = table.levels[-1]
-        process = {"SR %": row.success_rate, "PC %": row.pc}
-        process |= {f"TES {seat} %": estimate for seat, estimate in enumerate(row.tes or ())}
-        process |= {"IC %": row.ic, "RC %": row.rc}
-        required = {"IC per required action %": row.required_ic, "RC per required action, executed %": row.required_rc}
-        process |= {name: estimate for name, estimate in required.items() if estimate is not None}
+        result = only(score_records(records))
+        row = result.levels[-1]
+        process = {"SR %": row.value("success_rate"), "PC %": row.value("pc")}
+        if process["PC %"] is not None:
+            process |= {f"TES {seat} %": row.value("tes", seat) for seat in range(result.n_agents)}
+        process |= {"IC %": row.value("ic"), "RC %": row.value("rc")}
+        required = {"IC per required action %": "required_ic", "RC per required action, executed %": "required_rc"}
+        if row.value("required_ic") is not None:
+            process |= {name: row.value(measure) for name, measure in required.items()}
         shares = {Column(name, "estimate", 1, scale=100.0): estimate for name, estimate in process.items()}
-        return Summary(row.success_rate, {**shares, Column("timesteps", "estimate", 1): row.timesteps})
+        return Summary(process["SR %"], {**shares, Column("timesteps", "estimate", 1): row.value("timesteps")})
 
 
 def _by_level(options: Mapping[str, Any]) -> list[TaskInfo]:

@@ -8,148 +8,167 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from collab_overcooked.metrics.intervals import Estimate, mean_of_shares
 from collab_overcooked.metrics.trajectory import tes_batch
-from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of_mappings
+from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of, table_of_mappings
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
 from collab_overcooked.runner.env_variants import by_variant, variant_of
 from collab_overcooked.runner.records import without_lexicon
 from collab_overcooked.runner.teams import team_text
 
-from ..options import CollaborationOptions
+from ..options import CollaborationOptions, CollabScoring
 from .collaboration import Initiation, any_seat, classify_initiation, collaboration_events, keep_known
-from .run_scores import LevelScore, run_from_record
-from .scoring import CollabRecord, TeamScore, group_records, table_of, task_of, task_references
+from .run_scores import CollabRow, run_from_record
+from .scoring import NAME, CollabRecord, CollabResult, judged_run, score_records, task_of, task_references
 
 SINGLE = ("success_rate", "pc", "ic", "rc", "required_ic", "required_rc", "timesteps")
 BY_SEAT = ("tes", "efficiency", "redundancy", "rouge_l")
 _DETAILS = "Efficiency, redundancy and ROUGE-L"
 
 
-def scorecard(score: TeamScore) -> Scorecard:
-    """Return the tables, charts and files of a team's scores."""
-    count = f"All {len(score.tasks)} tasks"
+COUNTED = (
+    "IC and RC count conversations that the chef opens and announced responses, as the public code does; per required "
+    "action: the paper's equations 5 and 6, with the actions that followed as responses."
+)
+
+
+def scorecard(result: CollabResult) -> Scorecard:
+    """Return the tables, charts and files of a team's result."""
+    levels, tasks = result.levels, result.by_task
+    team = team_text(result.team.values()) if result.team else ""
     return Scorecard(
-        score.game,
-        score.title,
+        NAME,
+        result.title,
         tables=(
-            _paper_table(score, score.levels, "Levels"),
-            *_required_tables(score, score.levels),
-            _detail_table(score, score.levels, _DETAILS),
-            *([_initiation_table(score)] if score.initiations else []),
+            _paper_table(result, levels, "Level", "Levels"),
+            *_required_tables(result, levels, "Level"),
+            _detail_table(result, levels, "Level", _DETAILS),
+            *_initiation_tables(result),
         ),
-        team=team_text(score.team.values()) if score.team else "",
-        notes=("Intervals: 95 %, where runs differ.", *score.notes),
+        team=team,
+        notes=("Intervals: 95 %, where runs differ.", *_notes(result)),
         by_task=(
-            _paper_table(score, score.tasks, count),
-            *_required_tables(score, score.tasks),
-            _detail_table(score, score.tasks, f"{_DETAILS}, by task"),
+            _paper_table(result, tasks, "Task", f"All {len(tasks)} tasks"),
+            *_required_tables(result, tasks, "Task"),
+            _detail_table(result, tasks, "Task", f"{_DETAILS}, by task"),
         ),
-        data=table_of_mappings(_data_rows(score), (*SINGLE, *(f"{name}_{k}" for name in BY_SEAT for k in range(9)))),
-        tiles=_tiles(score),
-        charts=tuple(_charts(score)),
+        data=table_of_mappings(
+            [*_lines(result, team, "level", levels), *_lines(result, team, "task", tasks)],
+            (*SINGLE, *(f"{name}_{k}" for name in BY_SEAT for k in range(9))),
+        ),
+        tiles=_tiles(result),
+        charts=tuple(_charts(result)),
     )
 
 
-def _share(name: str) -> Column:
-    return Column(name, "estimate", 1, ends=0, scale=100.0)
+def _share(name: str, measure: str, seat: int | None = None) -> Column:
+    return Column(name, "estimate", 1, ends=0, scale=100.0, value=lambda row: row.value(measure, seat))
 
 
-def _paper_table(score: TeamScore, rows: Sequence[LevelScore], title: str) -> ResultTable:
-    seats = [f"TES {seat} %" for seat in range(score.n_agents)]
-    shares = (_share(name) for name in ("SR %", "PC %", *seats, "IC %", "RC %"))
-    columns = (_first(score, rows), Column("Runs", "number"), *shares, Column("Timesteps", "estimate", 1))
-
-    def cells(row: LevelScore) -> tuple[Cell, ...]:
-        tes = row.tes or (None,) * score.n_agents
-        return (row.name, row.runs, row.success_rate, row.pc, *tes, row.ic, row.rc, row.timesteps)
-
-    return ResultTable(columns, tuple(map(cells, rows)), title, _marks(rows))
+def _table(first: str, columns: Sequence[Column], rows: Sequence[CollabRow], title: str) -> ResultTable:
+    marks = {i: "summary" for i, row in enumerate(rows) if row.name == "total"}
+    return table_of((Column(first, value=lambda row: row.name), *columns), rows, title, marks)
 
 
-def _required_tables(score: TeamScore, rows: Sequence[LevelScore]) -> list[ResultTable]:
+def _paper_table(result: CollabResult, rows: Sequence[CollabRow], first: str, title: str) -> ResultTable:
+    columns = [
+        Column("Runs", "number", value=lambda row: len(row.episodes)),
+        _share("SR %", "success_rate"),
+        _share("PC %", "pc"),
+        *(_share(f"TES {seat} %", "tes", seat) for seat in range(result.n_agents)),
+        _share("IC %", "ic"),
+        _share("RC %", "rc"),
+        Column("Timesteps", "estimate", 1, value=lambda row: row.value("timesteps")),
+    ]
+    return _table(first, columns, rows, title)
+
+
+def _required_tables(result: CollabResult, rows: Sequence[CollabRow], first: str) -> list[ResultTable]:
     """Return IC and RC per required action; none if they are the main table's, or if nobody can be scored."""
-    if score.options.definition == score.options.as_required.definition or all(row.required_ic is None for row in rows):
+    definition = result.options.as_required.definition
+    if result.options.definition == definition or all(row.value("required_ic") is None for row in rows):
         return []
-    cells = tuple((row.name, row.required_ic, row.required_rc) for row in rows)
-    columns = (_first(score, rows), _share("IC %"), _share("RC %"))
-    return [ResultTable(columns, cells, score.options.as_required.definition, _marks(rows))]
+    return [_table(first, [_share("IC %", "required_ic"), _share("RC %", "required_rc")], rows, definition)]
 
 
-def _detail_table(score: TeamScore, rows: Sequence[LevelScore], title: str) -> ResultTable:
+def _detail_table(result: CollabResult, rows: Sequence[CollabRow], first: str, title: str) -> ResultTable:
     """Return measures that the paper does not show: efficiency, redundancy and ROUGE-L of each agent."""
-    seats = range(score.n_agents)
-    columns = (_share(f"{name} {seat} %") for name in ("Efficiency", "Redundancy", "ROUGE-L") for seat in seats)
-    cells = (
-        (
-            row.name,
-            *(
-                cell
-                for measure in (row.efficiency, row.redundancy, row.rouge_l)
-                for cell in measure or (None,) * len(seats)
-            ),
-        )
-        for row in rows
-    )
-    return ResultTable((_first(score, rows), *columns), tuple(cells), title, _marks(rows), detail=True)
+    names = {"Efficiency": "efficiency", "Redundancy": "redundancy", "ROUGE-L": "rouge_l"}
+    columns = [
+        _share(f"{name} {seat} %", measure, seat) for name, measure in names.items() for seat in range(result.n_agents)
+    ]
+    return replace(_table(first, columns, rows, title), detail=True)
 
 
-def _initiation_table(score: TeamScore) -> ResultTable:
+def _initiation_tables(result: CollabResult) -> list[ResultTable]:
     columns = (Column("Initiation"), Column("Conversations", "number"))
-    return ResultTable(columns, tuple(score.initiations.items()), "Initiations", detail=True)
+    counts = tuple(result.initiations.items())
+    return [ResultTable(columns, counts, "Initiations", detail=True)] if counts else []
 
 
-def _first(score: TeamScore, rows: Sequence[LevelScore]) -> Column:
-    return Column("Level" if rows is score.levels else "Task")
+def _notes(result: CollabResult) -> Iterator[str]:
+    episodes = result.episodes
+    scored = [episode for episode in episodes if "tes" in episode]
+    if len(scored) < len(episodes):
+        yield "–: this kitchen has no reference trajectories, which TES, PC, IC and RC are measured against."
+    elif not any(episode["talks"] for episode in episodes):
+        yield "No agent opened a conversation; IC and RC are 0 by definition."
+    if scored:
+        yield COUNTED
+    if result.initiations:
+        yield "Initiations: " + ", ".join(f"{count} {kind}" for kind, count in result.initiations.items()) + "."
+    if any(episode["success"] for episode in episodes):
+        yield "Timesteps: environment steps of successful runs only."
 
 
-def _marks(rows: Sequence[LevelScore]) -> dict[int, str]:
-    return {i: "summary" for i, row in enumerate(rows) if row.name == "total"}
+def _lines(result: CollabResult, team: str, group: str, rows: Sequence[CollabRow]) -> Iterator[dict[str, Cell]]:
+    """Yield the lines of rows in files."""
+    for row in rows:
+        line: dict[str, Cell] = {"title": result.title, "team": team, "group": group, "name": row.name}
+        line |= {"tasks": len(row.tasks), "runs": len(row.episodes)} | {name: row.value(name) for name in SINGLE}
+        for name in BY_SEAT:
+            line |= {f"{name}_{seat}": row.value(name, seat) for seat in range(result.n_agents)}
+        yield line
 
 
-def _data_rows(score: TeamScore) -> Iterator[dict[str, Cell]]:
-    team = team_text(score.team.values()) if score.team else ""
-    for group, rows in (("level", score.levels), ("task", score.tasks)):
-        for row in rows:
-            line: dict[str, Cell] = {"title": score.title, "team": team, "group": group, "name": row.name}
-            line |= {"tasks": row.tasks, "runs": row.runs} | {name: getattr(row, name) for name in SINGLE}
-            for name in BY_SEAT:
-                numbers = getattr(row, name) or (None,) * score.n_agents
-                line |= {f"{name}_{seat}": number for seat, number in enumerate(numbers)}
-            yield line
+def _tiles(result: CollabResult) -> ResultTable:
+    row = result.levels[-1]
+    seats = [] if row.value("pc") is None else range(result.n_agents)
+    columns = (
+        _share("Success rate %", "success_rate"),
+        _share("Progress completeness %", "pc"),
+        *(_share(f"TES agent_{seat} %", "tes", seat) for seat in seats),
+        Column("Episodes", "number", value=lambda row: len(row.episodes)),
+        Column("Tasks", "number", value=lambda row: len(row.tasks)),
+    )
+    return table_of(columns, [row])
 
 
-def _tiles(score: TeamScore) -> ResultTable:
-    row = score.levels[-1]
-    shares: dict[str, Estimate | None] = {"Success rate %": row.success_rate, "Progress completeness %": row.pc}
-    shares |= {f"TES agent_{seat} %": estimate for seat, estimate in enumerate(row.tes or ())}
-    columns = (*map(_share, shares), Column("Episodes", "number"), Column("Tasks", "number"))
-    return ResultTable(columns, ((*shares.values(), row.runs, row.tasks),))
-
-
-def _charts(score: TeamScore) -> Iterator[Chart]:
-    rows = [row for row in score.levels if row.name != "total"]
+def _charts(result: CollabResult) -> Iterator[Chart]:
+    rows = [row for row in result.levels if row.name != "total"]
     levels = tuple(row.name for row in rows)
+
+    def by_level(measure: str, seat: int | None = None) -> tuple[Estimate | None, ...]:
+        return tuple(row.value(measure, seat) for row in rows)
 
     def shares(title: str, series: dict[str, tuple[Estimate | None, ...]]) -> Chart:
         return Chart(f"{title}, %", f"{title} per level, with 95 % intervals", levels, series, 100.0)
 
-    yield shares("Success rate", {"": tuple(row.success_rate for row in rows)})
-    if all(row.pc is not None for row in rows):
-        yield shares("Progress completeness", {"": tuple(row.pc for row in rows)})
-        seats = range(score.n_agents)
-        yield shares("TES", {f"agent_{k}": tuple((row.tes or ())[k] for row in rows) for k in seats})
+    def mean(metric: str) -> tuple[float, ...]:
+        return tuple(sum(episode[metric] for episode in row.episodes) / len(row.episodes) for row in rows)
+
+    yield shares("Success rate", {"": by_level("success_rate")})
+    if None not in by_level("pc"):
+        yield shares("Progress completeness", {"": by_level("pc")})
+        yield shares("TES", {f"agent_{k}": by_level("tes", k) for k in range(result.n_agents)})
     yield Chart(
         "Timesteps",
         "Timesteps of successful runs per level beside time limit and reference time",
         levels,
-        {"successful runs": tuple(row.timesteps for row in rows)},
-        lines={
-            "limit": tuple(score.limits[level] for level in levels),
-            "reference time": tuple(score.reference_times[level] for level in levels),
-        },
+        {"successful runs": by_level("timesteps")},
+        lines={"limit": mean("limit"), "reference time": mean("reference_time")},
     )
 
 
@@ -161,10 +180,9 @@ def success_by_gamma(records: Sequence[CollabRecord], gammas: Sequence[float]) -
     """Return the success rates of each team and variant, unweighted means over tasks, by gamma."""
     rates_by_team: dict[str, dict[float, Estimate | None]] = {}
     for gamma in gammas:
-        for group in group_records(records, gamma):
-            row = table_of(group).levels[-1]
-            team = team_text(group.team.values())
-            rates_by_team.setdefault(f"{team}, {group.title.rpartition(', judged')[0]}", {})[gamma] = row.success_rate
+        for result in score_records(records, CollabScoring(gamma=gamma)):
+            name = f"{team_text(result.team.values())}, {result.title.rpartition(', judged')[0]}"
+            rates_by_team.setdefault(name, {})[gamma] = result.levels[-1].value("success_rate")
     return dict(rates_by_team)
 
 
@@ -217,12 +235,12 @@ def comparison_tables(played: Mapping[str, Sequence[CollabRecord]]) -> tuple[lis
         episodes = [record for record in records if not record.due]
         rates_by_team = success_by_gamma(episodes, played_gammas(episodes))
         by_gamma |= dict(zip(_short_names(run, rates_by_team), rates_by_team.values(), strict=True))
-        groups = group_records(episodes)
-        titles = [f"{team_text(group.team.values())}, {group.title}" for group in groups]
-        for group, name in zip(groups, _short_names(run, titles), strict=True):
-            rows = [row for row in table_of(group).levels if row.name != "total"]
+        results = score_records(episodes)
+        titles = [f"{team_text(result.team.values())}, {result.title}" for result in results]
+        for result, name in zip(results, _short_names(run, titles), strict=True):
+            rows = [row for row in result.levels if row.name != "total"]
             for title, measure in LEVEL_CURVES.items():
-                by_level[title][name] = {float(row.name): getattr(row, measure) for row in rows}
+                by_level[title][name] = {float(row.name): row.value(measure) for row in rows}
         asked_teams = by_variant(record for record in records if record.due)
         titles = [team_text(members[0].team.values()) for members in asked_teams]
         for members, name in zip(asked_teams, _short_names(run, titles), strict=True):
@@ -264,7 +282,8 @@ def played_gammas(records: Sequence[CollabRecord]) -> list[float]:
     gammas = []
     for gamma in GAMMAS:
         try:
-            group_records(records, gamma)
+            for record in records:
+                judged_run(record, task_references(record.env_kwargs), gamma)
         except ValueError:
             break
         gammas.append(gamma)

@@ -30,6 +30,7 @@ from collab_overcooked.kernels.macro_actions import MEDIUM, Macro
 from ..engine.config import CollabOvercookedConfig
 from ..engine.constants import (
     DISH,
+    FORMER_REASONS,
     NOTHING,
     Access,
     Agent,
@@ -50,6 +51,11 @@ from ..engine.rules import status
 from ..engine.state import ORDER_SLOTS, State, empty_tile, filled_counters
 
 
+def _present_name(reason: Any) -> Any:
+    """Return the name of a reason that scenes of version 1.0.0 may write by a former one."""
+    return FORMER_REASONS.get(reason, reason) if isinstance(reason, str) else reason
+
+
 class CollabOvercookedScenes(CompiledGame):
     """Scenes of a kitchen; ``counters`` are in order of placement, which ``placed`` numbers."""
 
@@ -64,9 +70,11 @@ class CollabOvercookedScenes(CompiledGame):
         names, tables = self.compiled.names, self.compiled.tables
         left_out: dict[str, Any] = {"known_to": (), "belief": codec.kept}  # a cook knows of it what concerns itself
         limit: dict[str, Any] = {} if tables.params[Param.SHOW_LIMIT] else {"known_to": ()}
+        named = codec.members_of(Reason, "reason", lower=False)
+        reasons = named._replace(parser=lambda name: named.parser(_present_name(name)))
         memory = {
             "still": codec.column("macro_state", Macro.STILL, codec.COUNT),
-            "reason": codec.column("macro_state", MacroState.REASON, codec.members_of(Reason, "reason", lower=False)),
+            "reason": codec.column("macro_state", MacroState.REASON, reasons),
         }
         stations = {name: int(s) for name, s in zip(names.places, tables.groups[:, 0], strict=True)}
         utensils = {

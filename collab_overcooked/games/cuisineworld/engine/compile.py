@@ -10,7 +10,7 @@ import numpy as np
 from collab_overcooked.io.schema import integer, read, tuple_of
 
 from .config import CuisineWorldConfig
-from .constants import NOTHING, Encoding, Mask, Menu, Param, Place, Role, Verb
+from .constants import KIND_NUMBERS, NOTHING, Code, Encoding, Mask, Menu, Number, Param, Place, Role, Verb
 from .spec import Level, Recipe, Timing
 from .state import Tables
 
@@ -133,7 +133,7 @@ def _demand(level: Level, dish: str) -> list[int]:
 
 
 def _codes(level: Level, config: CuisineWorldConfig, n_agents: int, max_open_orders: int) -> np.ndarray:
-    codes = np.full((len(level.kitchen), 3), NOTHING, np.int32)
+    codes = np.full((len(level.kitchen), len(Code)), NOTHING, np.int32)
     if config.obs != "original64":
         return codes
     if n_agents != 2:
@@ -145,7 +145,9 @@ def _codes(level: Level, config: CuisineWorldConfig, n_agents: int, max_open_ord
         if kind not in ORIGINAL_KINDS or number >= ORIGINAL_INSTANCES:
             raise ValueError(f"obs 'original64' has no room for {name}; use 'features'")
         k = ORIGINAL_KINDS.index(kind)
-        codes[at] = ORIGINAL_INSTANCES * k + number, 18 + 4 * k + number, 18 + 4 * k + 3
+        first = Number.TOOL + KIND_NUMBERS * k
+        codes[at, Code.LOCATION] = ORIGINAL_INSTANCES * k + number
+        codes[at, Code.CONTENT], codes[at, Code.BUSY] = first + number, first + ORIGINAL_INSTANCES
     return codes
 
 

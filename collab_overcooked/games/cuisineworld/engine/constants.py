@@ -75,6 +75,30 @@ class Place(IntEnum):
     LAST_RECIPE = 11  # one after the last recipe of the kind
 
 
+class Code(IntEnum):
+    """Columns of ``Tables.codes`` (L, 3): a location in the original's 64 numbers."""
+
+    LOCATION = 0  # its number
+    CONTENT = 1  # index of its content
+    BUSY = 2  # index of the flag of tools of its kind at work
+
+
+class Number(IntEnum):
+    """Indices in the original's 64 numbers; times begin within the orders, of which six overlap with them."""
+
+    ORDER = 0
+    REMAINING = 5
+    T = 10
+    MAX_STEPS = 11
+    LOCATION = 12  # of the first agent; each has three numbers
+    ITEM = 13
+    BUSY = 14
+    TOOL = 18  # contents of three tools of a kind and their flag, kind after kind
+
+
+AGENT_NUMBERS, KIND_NUMBERS = 3, 4  # numbers of an agent and of a kind of tools among them
+
+
 class Menu(IntEnum):
     """Columns of ``Tables.menu`` (M, 3 + longest order)."""
 
@@ -109,7 +133,7 @@ class EventColumn(IntEnum):
     """
 
     CODE = 0  # catalogue row, 0 for noop
-    REASON = 1  # reasons of its refusal: sum of Reason, 0 if it was carried out
+    REASON = 1  # Reason of its refusal, 0 if it was carried out
     AGENT = 2
     ITEM = 3  # item held by the agent when its turn came
 
@@ -133,26 +157,26 @@ class OrderEvent(IntEnum):
 
 
 class Reason(ReasonCode):
-    """Reasons of a refused command with the original's messages, as bits, in the order in which they are reported."""
+    """Reasons of a refused command, in the order in which they are checked, with the original's messages."""
 
     OK = 0
     TIRED = 1, ""  # goto of a busy agent, refused without a message
     NOT_THERE = 2, "agent{agent} is not located in {place}"
-    NOT_READY = 4, "agent{agent} is not allowed to pick up from {place} at this point"
-    AGENT_BUSY = 8, "agent{agent} is occupied therefore cannot take any actions other than noop"
-    GET_HOLDING = 16, "agent{agent} is holding objects, therefore cannot get objects from the tool"
-    GET_OCCUPIED = 32, "{place} is occupied, therefore agent{agent} cannot get objects from the tool"
-    NOT_BASE = 64, "agent{agent} can only pickup base ingredients from the storage"
-    GET_EMPTY = 128, "{place} is empty, you cannot get anything from there"
-    NO_DISH = 256, "{item} is not any dish needed in this level and cannot be put on {place}"
-    PUT_WASTE = 512, "putting {item} into {place} will result in waste"
-    PUT_EMPTY_HANDED = 1024, "agent{agent} is not holding objects, therefore cannot put objects into the tool"
-    PUT_OCCUPIED = 2048, "{place} is occupied, therefore cannot put objects into it"
-    FULL = 4096, "{place} reaches maximum capacity"
-    ACTIVATE_HOLDING = 8192, "agent{agent} is holding objects, therefore cannot activate tools"
-    ACTIVATE_OCCUPIED = 16384, "{place} is occupied, therefore cannot be activated"
-    ACTIVATE_EMPTY = 32768, "{place} is empty, therefore cannot be activated"
-    ACTIVATE_WASTE = 65536, "activating {place} will result in waste"
+    NOT_READY = 3, "agent{agent} is not allowed to pick up from {place} at this point"
+    NO_DISH = 4, "{item} is not any dish needed in this level and cannot be put on {place}"
+    PUT_WASTE = 5, "putting {item} into {place} will result in waste"
+    AGENT_BUSY = 6, "agent{agent} is occupied therefore cannot take any actions other than noop"
+    GET_HOLDING = 7, "agent{agent} is holding objects, therefore cannot get objects from the tool"
+    GET_OCCUPIED = 8, "{place} is occupied, therefore agent{agent} cannot get objects from the tool"
+    NOT_BASE = 9, "agent{agent} can only pickup base ingredients from the storage"
+    GET_EMPTY = 10, "{place} is empty, you cannot get anything from there"
+    PUT_EMPTY_HANDED = 11, "agent{agent} is not holding objects, therefore cannot put objects into the tool"
+    PUT_OCCUPIED = 12, "{place} is occupied, therefore cannot put objects into it"
+    FULL = 13, "{place} reaches maximum capacity"
+    ACTIVATE_HOLDING = 14, "agent{agent} is holding objects, therefore cannot activate tools"
+    ACTIVATE_OCCUPIED = 15, "{place} is occupied, therefore cannot be activated"
+    ACTIVATE_EMPTY = 16, "{place} is empty, therefore cannot be activated"
+    ACTIVATE_WASTE = 17, "activating {place} will result in waste"
 
 
 class Param(IntEnum):

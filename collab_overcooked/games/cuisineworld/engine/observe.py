@@ -15,7 +15,22 @@ from collab_overcooked.kernels.arrays import ENDLESS, clip_u8, copy_numbers
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.orders import Queue
 
-from .constants import NOTHING, UNLIMITED, Agent, Clock, Encoding, Mask, Menu, Param, Place, Role, Tool
+from .constants import (
+    AGENT_NUMBERS,
+    NOTHING,
+    UNLIMITED,
+    Agent,
+    Clock,
+    Code,
+    Encoding,
+    Mask,
+    Menu,
+    Number,
+    Param,
+    Place,
+    Role,
+    Tool,
+)
 from .rules import belongs, check_activate, check_get, check_put, find_recipe, holds
 
 AGENT_FEATURES = 1  # in addition to item and location: busy
@@ -203,22 +218,22 @@ def encode_original(tables, env, observations):
     out, n_items = observations[0], params[Param.N_ITEMS]
     out[:] = 0
     for q in range(clock[Clock.OPEN]):
-        out[q] = objects[n_items + orders[q, Queue.ORDER]]
+        out[Number.ORDER + q] = objects[n_items + orders[q, Queue.ORDER]]
     for q in range(clock[Clock.OPEN]):
-        out[5 + q] = orders[q, Queue.REMAINING]
-    out[10] = clock[Clock.T]
-    out[11] = params[Param.MAX_STEPS]
+        out[Number.REMAINING + q] = orders[q, Queue.REMAINING]
+    out[Number.T] = clock[Clock.T]
+    out[Number.MAX_STEPS] = params[Param.MAX_STEPS]
     for i in range(2):
-        at, item = 12 + 3 * i, agents[i, Agent.ITEM]
-        out[at] = codes[agents[i, Agent.PLACE], 0]
-        out[at + 1] = NOTHING if item == NOTHING else objects[item]
-        out[at + 2] = agents[i, Agent.BUSY] > 0
+        at, item = AGENT_NUMBERS * i, agents[i, Agent.ITEM]
+        out[at + Number.LOCATION] = codes[agents[i, Agent.PLACE], Code.LOCATION]
+        out[at + Number.ITEM] = NOTHING if item == NOTHING else objects[item]
+        out[at + Number.BUSY] = agents[i, Agent.BUSY] > 0
     for p in range(places.shape[0]):
         t = places[p, Place.TABLE]
         content = tools[p, Tool.CONTENT :] if t == NOTHING else served[t]
-        out[codes[p, 1]] = content_number(tools[p], content, objects)
+        out[codes[p, Code.CONTENT]] = content_number(tools[p], content, objects)
         if tools[p, Tool.BUSY] > 0:
-            out[codes[p, 2]] = 1
+            out[codes[p, Code.BUSY]] = 1
     for k in range(out.shape[0]):
         observations[1, k] = out[k]
 
@@ -242,13 +257,15 @@ def bounds(tables: Any, n_agents: int, n_slots: int) -> tuple[np.ndarray, np.nda
 
 def _original_bounds(tables: Any, n_slots: int) -> tuple[np.ndarray, np.ndarray]:
     low, high, items = np.zeros(ORIGINAL_LENGTH), np.ones(ORIGINAL_LENGTH), tables.params[Param.N_ITEMS]
-    high[:6] = tables.objects[items:].max()
-    times = slice(5, 5 + n_slots)
+    high[: Number.REMAINING + 1] = tables.objects[items:].max()
+    times = slice(Number.REMAINING, Number.REMAINING + n_slots)
     lifetimes = tables.menu[:, Menu.LIFETIME]
     low[times] = min(lifetimes.min(), 0)
     high[times] = np.maximum(high[times], lifetimes.max())
-    high[10], high[11] = MAX_OPTION, tables.params[Param.MAX_STEPS]  # a reset may set any limit
-    high[[12, 15]], high[[13, 16]] = tables.codes[:, 0].max(), tables.objects[:items].max()
-    low[[13, 16]], low[tables.codes[:, 1]] = NOTHING, -1
-    high[tables.codes[:, 1]] = (2.0 ** np.unique(tables.objects[:items])).sum()
+    high[Number.T], high[Number.MAX_STEPS] = MAX_OPTION, tables.params[Param.MAX_STEPS]  # a reset may set any limit
+    agents, contents = AGENT_NUMBERS * np.arange(2), tables.codes[:, Code.CONTENT]
+    high[agents + Number.LOCATION] = tables.codes[:, Code.LOCATION].max()
+    high[agents + Number.ITEM] = tables.objects[:items].max()
+    low[agents + Number.ITEM], low[contents] = NOTHING, -1
+    high[contents] = (2.0 ** np.unique(tables.objects[:items])).sum()
     return low, high

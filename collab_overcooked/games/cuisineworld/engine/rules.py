@@ -74,83 +74,69 @@ def find_recipe(tool, place, sizes, uses):
 @kernel
 def check_goto(agent):
     """An agent that is not busy may go to any location, including its own."""
-    reasons = 0
-    if agent[Agent.BUSY] > 0:
-        reasons += Reason.TIRED
-    return reasons
+    return Reason.TIRED if agent[Agent.BUSY] > 0 else Reason.OK
 
 
 @kernel
 def check_get(at, item, agent, tool, place):
     """Taking needs an agent at the location with empty hands, and ready contents; a storage needs an item's name."""
-    reasons = 0
     if agent[Agent.PLACE] != at:
-        return reasons + Reason.NOT_THERE
+        return Reason.NOT_THERE
     if tool[Tool.READY] == 0:
-        return reasons + Reason.NOT_READY
+        return Reason.NOT_READY
     if agent[Agent.BUSY] > 0:
-        reasons += Reason.AGENT_BUSY
+        return Reason.AGENT_BUSY
     if agent[Agent.ITEM] != NOTHING:
-        reasons += Reason.GET_HOLDING
+        return Reason.GET_HOLDING
     if tool[Tool.BUSY] > 0:
-        reasons += Reason.GET_OCCUPIED
-    if reasons != 0:
-        return reasons
-    if place[Place.ROLE] == Role.STORAGE and item == NOTHING:
-        return reasons + Reason.NOT_BASE
-    if place[Place.ROLE] != Role.STORAGE and tool[Tool.COUNT] == 0:
-        return reasons + Reason.GET_EMPTY
-    return reasons
+        return Reason.GET_OCCUPIED
+    if place[Place.ROLE] == Role.STORAGE:
+        return Reason.NOT_BASE if item == NOTHING else Reason.OK
+    return Reason.GET_EMPTY if tool[Tool.COUNT] == 0 else Reason.OK
 
 
 @kernel
 def check_put(at, agent, tool, place, uses, sold):
     """Putting needs an agent at the location, a held item that is not wasted there, and space for it."""
     item, role = agent[Agent.ITEM], place[Place.ROLE]
-    reasons = 0
     if agent[Agent.PLACE] != at:
-        return reasons + Reason.NOT_THERE
+        return Reason.NOT_THERE
     if item != NOTHING and role == Role.TABLE and sold[item] == 0:
-        return reasons + Reason.NO_DISH
+        return Reason.NO_DISH
     if item != NOTHING and role == Role.COOK and not fits(item, tool, place, uses):
-        return reasons + Reason.PUT_WASTE
+        return Reason.PUT_WASTE
     if agent[Agent.BUSY] > 0:
-        reasons += Reason.AGENT_BUSY
+        return Reason.AGENT_BUSY
     if item == NOTHING:
-        reasons += Reason.PUT_EMPTY_HANDED
+        return Reason.PUT_EMPTY_HANDED
     if tool[Tool.BUSY] > 0:
-        reasons += Reason.PUT_OCCUPIED
-    full = tool[Tool.COUNT] >= place[Place.CAPACITY]
-    if full and (reasons != 0 or role != Role.COOK or not holds(tool, item)):
-        reasons += Reason.FULL
-    return reasons
+        return Reason.PUT_OCCUPIED
+    needs_space = role != Role.COOK or not holds(tool, item)
+    return Reason.FULL if needs_space and tool[Tool.COUNT] >= place[Place.CAPACITY] else Reason.OK
 
 
 @kernel
 def check_activate(at, agent, tool, place, sizes, uses):
     """Activating needs an idle agent at the location with empty hands, and exactly the ingredients of one recipe."""
-    reasons = 0
     if agent[Agent.PLACE] != at:
-        return reasons + Reason.NOT_THERE
+        return Reason.NOT_THERE
     if agent[Agent.BUSY] > 0:
-        reasons += Reason.AGENT_BUSY
+        return Reason.AGENT_BUSY
     if agent[Agent.ITEM] != NOTHING:
-        reasons += Reason.ACTIVATE_HOLDING
+        return Reason.ACTIVATE_HOLDING
     if tool[Tool.BUSY] > 0:
-        reasons += Reason.ACTIVATE_OCCUPIED
+        return Reason.ACTIVATE_OCCUPIED
     if tool[Tool.COUNT] == 0:
-        reasons += Reason.ACTIVATE_EMPTY
-    if reasons == 0 and find_recipe(tool, place, sizes, uses) == NOTHING:
-        reasons += Reason.ACTIVATE_WASTE
-    return reasons
+        return Reason.ACTIVATE_EMPTY
+    return Reason.ACTIVATE_WASTE if find_recipe(tool, place, sizes, uses) == NOTHING else Reason.OK
 
 
 @kernel
 def check_command(tables, row, agent, tool, place):
-    """A command is refused if a requirement of its verb is not met; a noop is never refused."""
+    """A command is refused for the first requirement of its verb that is not met; a noop is never refused."""
     verb, at = row[Row.VERB], row[Row.PLACE]
     if verb == Verb.NOOP:
-        return 0
+        return Reason.OK
     if verb == Verb.GOTO:
         return check_goto(agent)
     if verb == Verb.GET:
@@ -230,9 +216,9 @@ def apply_command(tables, env, event):
     verb, at = row[Row.VERB], max(row[Row.PLACE], 0)
     agent, tool, place = env.agents[event[EventColumn.AGENT]], env.tools[at], tables.places[at]
     event[EventColumn.ITEM] = agent[Agent.ITEM]
-    reasons = check_command(tables, row, agent, tool, place)
-    event[EventColumn.REASON] = reasons
-    if reasons != 0:
+    reason = check_command(tables, row, agent, tool, place)
+    event[EventColumn.REASON] = reason
+    if reason != Reason.OK:
         return
     if verb == Verb.GOTO:
         agent[Agent.PLACE] = at
@@ -252,7 +238,7 @@ def count_commands(events, n_commands, catalogue, clock):
         clock[Clock.REFUSED] -= n_commands
         return
     for c in range(n_commands):
-        if events[c, EventColumn.REASON] != 0:
+        if events[c, EventColumn.REASON] != Reason.OK:
             clock[Clock.REFUSED] += 1
         if catalogue[events[c, EventColumn.CODE], Row.VERB] == Verb.NOOP:
             clock[Clock.NOOPS] += 1

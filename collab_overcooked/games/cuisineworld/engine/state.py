@@ -33,7 +33,7 @@ class Tables(NamedTuple):
     catalogue: Array  # (rows, 3) see Row; rows from A on can be named but are never carried out
     turns: Array  # (N,) seats in the order in which they act
     objects: Array  # (I + M,) number of each item, then of each order's name, among all names of the cookbook
-    codes: Array  # (L, 3) of the original's 64 numbers: code of the location, slots of its content and busy flag
+    codes: Array  # (L, 3) see Code; NOTHING in other encodings
 
 
 class State(NamedTuple):

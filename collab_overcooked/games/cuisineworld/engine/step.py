@@ -6,7 +6,7 @@ from collab_overcooked.kernels.batch_kernels import BatchKernels
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.orders import next_order, seat_in_turn
 
-from .constants import NOTHING, Agent, Clock, Completion, EventColumn, OrderEvent, Param, Place, Role, Tool
+from .constants import NOTHING, Agent, Clock, Completion, EventColumn, OrderEvent, Param, Place, Reason, Role, Tool
 from .observe import observe_env
 from .rules import (
     apply_command,
@@ -44,7 +44,7 @@ def all_accepted(order_events, events):
     if order_events[OrderEvent.GIVEN] <= 0:
         return False
     for c in range(order_events[OrderEvent.GIVEN]):
-        if events[c, EventColumn.REASON] != 0:
+        if events[c, EventColumn.REASON] != Reason.OK:
             return False
     return True
 
@@ -103,11 +103,12 @@ def step_env(tables, env, actions, out):
 
 @kernel
 def collect_refusals(events, n_commands, refused):
-    """The reasons of all refused commands of an agent are combined. Mutates: refused (N,)."""
-    for i in range(refused.shape[0]):
-        refused[i] = 0
+    """Each agent gets the reason of its first refused command. Mutates: refused (N,)."""
+    refused[:] = Reason.OK
     for c in range(max(n_commands, 0)):
-        refused[events[c, EventColumn.AGENT]] |= events[c, EventColumn.REASON]
+        agent = events[c, EventColumn.AGENT]
+        if refused[agent] == Reason.OK:
+            refused[agent] = events[c, EventColumn.REASON]
 
 
 @kernel

@@ -78,6 +78,21 @@ class Hand(IntEnum):
     JOB = 2
 
 
+class Lacking(IntEnum):
+    """Columns of ``Scratch.stack``: items that a dish still needs."""
+
+    ITEM = 0
+    TARGET = 1  # location that needs it
+    TAIL = 2  # steps from there until the dish is served
+
+
+class Urgent(IntEnum):
+    """Columns of ``Scratch.queue``: open orders, the most urgent first."""
+
+    KEY = 0
+    SLOT = 1  # index in ``State.orders``
+
+
 class StaticInfo(NamedTuple):
     """Static information on a level beyond its tables; int32."""
 
@@ -100,11 +115,11 @@ class Scratch(NamedTuple):
     """Scratch memory for one environment at a time."""
 
     jobs: Array = array_of(MAX_JOBS, Job)
-    stack: Array = array_of("depth", 3)  # item, target, tail
+    stack: Array = array_of("depth", Lacking)
     uses: Array = array_of("L", Use)
     hands: Array = array_of("N", Hand)
     stock: Array = array_of("I")  # on the tables and not yet counted for an order
-    queue: Array = array_of("Q", 2)  # key and slot
+    queue: Array = array_of("Q", Urgent)
     sums: Array = array_of(Sum)
     command: Array = array_of(EventColumn)
     agents: Array = array_of("N", Agent)  # the kitchen as earlier commands of the step leave it
@@ -309,9 +324,9 @@ def begin_recipe(tables, static, tools, need, depth, scratch):
     for part in static.parts[r]:
         if part == NOTHING or (use[Use.BLOCKED] == 0 and holds(tools[at], part)):
             continue
-        scratch.stack[depth, 0] = part
-        scratch.stack[depth, 1] = at
-        scratch.stack[depth, 2] = need.tail + 3 + static.busy[r]
+        scratch.stack[depth, Lacking.ITEM] = part
+        scratch.stack[depth, Lacking.TARGET] = at
+        scratch.stack[depth, Lacking.TAIL] = need.tail + 3 + static.busy[r]
         depth += 1
         missing += 1
     if missing == 0:
@@ -332,13 +347,18 @@ def want_dish(tables, static, trust, env, item, rank, scratch):
     n_base = tables.params[Param.N_BASE]
     scratch.sums[Sum.WORK] = 0
     scratch.sums[Sum.STEPS] = 0
-    scratch.stack[0, 0] = item
-    scratch.stack[0, 1] = static.spots[1]
-    scratch.stack[0, 2] = 0
+    scratch.stack[0, Lacking.ITEM] = item
+    scratch.stack[0, Lacking.TARGET] = static.spots[1]
+    scratch.stack[0, Lacking.TAIL] = 0
     depth = 1
     while depth > 0:
         depth -= 1
-        need = Need(scratch.stack[depth, 0], scratch.stack[depth, 1], rank, scratch.stack[depth, 2])
+        need = Need(
+            scratch.stack[depth, Lacking.ITEM],
+            scratch.stack[depth, Lacking.TARGET],
+            rank,
+            scratch.stack[depth, Lacking.TAIL],
+        )
         if claim_item(trust, env, need, scratch):
             continue
         if need.item < n_base:
@@ -375,12 +395,12 @@ def rank_orders(orders, clock, weights, queue):
         if remaining == UNLIMITED:
             remaining = ENDLESS
         key, k = remaining + weights[Weight.BIAS + orders[q, Queue.ORDER]], q
-        while k > 0 and queue[k - 1, 0] > key:
-            queue[k, 0] = queue[k - 1, 0]
-            queue[k, 1] = queue[k - 1, 1]
+        while k > 0 and queue[k - 1, Urgent.KEY] > key:
+            queue[k, Urgent.KEY] = queue[k - 1, Urgent.KEY]
+            queue[k, Urgent.SLOT] = queue[k - 1, Urgent.SLOT]
             k -= 1
-        queue[k, 0] = key
-        queue[k, 1] = q
+        queue[k, Urgent.KEY] = key
+        queue[k, Urgent.SLOT] = q
 
 
 @kernel
@@ -401,7 +421,7 @@ def want_orders(tables, static, weights, trust, env, scratch):
     rank_orders(orders, clock, weights, scratch.queue)
     rank = 0
     for k in range(clock[Clock.OPEN]):
-        q = scratch.queue[k, 1]
+        q = scratch.queue[k, Urgent.SLOT]
         dish, remaining = tables.menu[orders[q, Queue.ORDER]], orders[q, Queue.REMAINING]
         for c in range(dish[Menu.COUNT]):
             item = dish[Menu.ITEM + c]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
-from functools import cache, cached_property
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from collab_overcooked.core.record import Event
@@ -23,7 +23,7 @@ from collab_overcooked.metrics.orders import (
     tally_record,
 )
 from collab_overcooked.metrics.registry import Metric, MetricSet
-from collab_overcooked.policies.llm.settings import settings_of
+from collab_overcooked.policies.llm.settings import AgentSettings, settings_of
 
 from ..engine.constants import PAPER_ALPHAS
 from ..engine.spec import levels
@@ -31,29 +31,22 @@ from ..engine.spec import levels
 SHARED = ("storage", "servingtable")  # tools at which agents do not get in each other's way
 
 
-@dataclass(frozen=True, slots=True)
-class FailureModes:
-    """Counts over some episodes."""
+def failure_modes(record: OrderRecord) -> dict[str, int]:
+    """Count what went wrong in one episode.
 
-    passed_over: int = 0  # Orders lost while one with more time left was served: the most urgent one was ignored
-    occupied: int = 0  # Commands refused because a tool was at work: the agent did not wait for it
-    # Agents sent to a tool to which another agent was sent in the same step: goals were badly allocated
-    crowded: int = 0
-
-    def __add__(self, other: FailureModes) -> FailureModes:
-        """Add the counts of more episodes."""
-        return FailureModes(*map(sum, zip(astuple(self), astuple(other), strict=True)))
-
-
-def failure_modes(record: OrderRecord) -> FailureModes:
-    """Count the failure modes of one episode."""
+    Returns:
+        ``failed``: orders whose time ran out; ``passed_over``: orders lost while one with more time left was served, so
+        that the most urgent one was ignored; ``occupied``: commands refused because a tool was at work, for which the
+        agent did not wait; ``crowded``: agents sent to a tool to which another agent was sent in the same step.
+    """
     steps = record.steps
     errors = [error.code for step in steps for error in step.errors]
-    return FailureModes(
-        _passed_over(step.orders for step in steps),
-        sum("OCCUPIED" in code for code in errors),
-        sum(_crowded(step.events) for step in steps),
-    )
+    return {
+        "failed": tally_record(record).expired,
+        "passed_over": _passed_over(step.orders for step in steps),
+        "occupied": sum("OCCUPIED" in code for code in errors),
+        "crowded": sum(_crowded(step.events) for step in steps),
+    }
 
 
 def _crowded(events: Sequence[Event | None]) -> int:
@@ -163,46 +156,28 @@ def _condition(row: Mapping[str, Any], alphas: Sequence[float]) -> Condition:
     return Condition(**{**row, "fractions": fractions})
 
 
-class CosResult(OrderResult):
-    """Scores of one team on one variant of the game."""
+def level_order(level: str) -> tuple[int, int, str]:
+    """Return the sort key of a level: the paper's levels first and in its order."""
+    order, number = published().levels, level_number(level)
+    return (order.index(level), 0, "") if level in order else (len(order), -1 if number is None else number, level)
 
-    pace = "alpha"
 
-    def level_order(self, level: str) -> tuple[int, int, str]:
-        order, number = published().levels, level_number(level)
-        return (order.index(level), 0, "") if level in order else (len(order), -1 if number is None else number, level)
+def language_settings(result: OrderResult) -> AgentSettings | None:
+    """Return the settings of the language model in the first seat; None if it is none."""
+    record = next(iter(result.episodes.values()))[0]
+    return settings_of(record.specs[0])
 
-    def pace_order(self, pace: float) -> float:
-        return pace
 
-    @cached_property
-    def failures(self) -> dict[tuple[int, str, float], FailureModes]:
-        """Counts of failure modes by agents, level and alpha."""
-        return {key: sum(map(failure_modes, records), FailureModes()) for key, records in self.episodes.items()}
+def played_levels(result: OrderResult) -> tuple[str, ...]:
+    """Return all levels that were played, the paper's levels first and in its order."""
+    played = dict.fromkeys(level for table in result.tables.values() for level in table.levels)
+    return tuple(sorted(played, key=level_order))
 
-    @property
-    def is_language(self) -> bool:
-        """True if the first seat is played by a language model."""
-        record = next(iter(self.episodes.values()))[0]
-        return settings_of(next(iter(record.team.values()))) is not None
 
-    @cached_property
-    def switches(self) -> dict[str, Any]:
-        """Values of ``ABLATIONS`` in the team's prompts that differ from the default."""
-        record = next(iter(self.episodes.values()))[0]
-        settings = settings_of(next(iter(record.team.values())))
-        written = {} if settings is None else settings.switches
-        return {name: written[name] for name, default in ABLATIONS.items() if written.get(name, default) != default}
-
-    @property
-    def levels(self) -> tuple[str, ...]:
-        """All levels, the paper's levels first and in its order."""
-        played = dict.fromkeys(level for table in self.tables.values() for level in table.levels)
-        return tuple(sorted(played, key=self.level_order))
-
-    def compared(self) -> tuple[str, ...]:
-        """Return the levels to average over: the paper's levels that were played, or all levels if there are none."""
-        return tuple(level for level in self.levels if level in published().levels) or self.levels
+def compared_levels(result: OrderResult) -> tuple[str, ...]:
+    """Return the levels to average over: the paper's levels that were played, or all levels if there are none."""
+    levels = played_levels(result)
+    return tuple(level for level in levels if level in published().levels) or levels
 
 
 def score_record(record: OrderRecord) -> dict[str, Any]:
@@ -231,14 +206,14 @@ METRICS = MetricSet(
 )
 
 
-def score_records(records: Iterable[OrderRecord], counting: Counting = "orders") -> list[CosResult]:
+def score_records(records: Iterable[OrderRecord], counting: Counting = "orders") -> list[OrderResult]:
     """Score records of this game, one result for every team and variant.
 
     Args:
         records: Episodes; those of one setting and order seed form a run.
         counting: Definition of a failure.
     """
-    return score_orders(CosResult, records, levels(), counting)
+    return score_orders(records, levels(), "alpha", counting, level_order)
 
 
 def level_number(name: str) -> int | None:
@@ -247,7 +222,7 @@ def level_number(name: str) -> int | None:
     return int(match[1]) if match else None
 
 
-def conditions(result: CosResult, agents: int) -> tuple[Condition, ...]:
+def conditions(result: OrderResult, agents: int) -> tuple[Condition, ...]:
     """Return the published conditions that match a result's team, if it played their level at one of their paces."""
     paper, played = published(), result.tables[agents]
     matches = result.is_default and any(played.runs.get((paper.condition_level, alpha)) for alpha in PAPER_ALPHAS)
@@ -259,11 +234,15 @@ def conditions(result: CosResult, agents: int) -> tuple[Condition, ...]:
     )
 
 
-def _own_switches(result: CosResult, agents: int) -> dict[str, Any]:
-    return {name: value for name, value in result.switches.items() if (name, value) != ("demo_agents", agents)}
+def _own_switches(result: OrderResult, agents: int) -> dict[str, Any]:
+    """Return the values of ``ABLATIONS`` in the team's prompts that differ from the default."""
+    settings = language_settings(result)
+    written = {} if settings is None else settings.switches
+    changed = {name: written[name] for name, default in ABLATIONS.items() if written.get(name, default) != default}
+    return {name: value for name, value in changed.items() if (name, value) != ("demo_agents", agents)}
 
 
-def reference(result: CosResult, agents: int) -> CosTable | None:
+def reference(result: OrderResult, agents: int) -> CosTable | None:
     """Return the published table for comparison, restricted to the settings played; None if there is none."""
     table, played = published().tables.get(agents), result.tables[agents]
     if table is None or not result.is_default or _own_switches(result, agents):

@@ -31,7 +31,7 @@ from ..engine.spec import COOKBOOK, FOLDER, KEYS, Level, levels, load_level
 from ..options import EPISODES
 from ..policies.planner import GAME
 from . import tables
-from .scoring import AXES, CosResult, level_number, published, score_records
+from .scoring import AXES, level_number, published, score_records
 
 NAME = "cuisineworld"
 COMPARED, PAIRS = {"agents": [2], "episodes": EPISODES}, {"alphas": [2.0], "runs": 1}
@@ -153,7 +153,7 @@ class CuisineWorldSuite(OrderSuite):
     axes = AXES
 
     set_elsewhere: ClassVar = {"level": "--levels", "agents": "--agents", "alpha": "--alphas", "obs": "the policies"}
-    load, parse_levels, parse_pace, result_class = load_level, parse_level_names, float, CosResult
+    load, parse_levels, parse_pace, pace = load_level, parse_level_names, float, "alpha"
     title, measure = "CuisineWorld", "CoS, the mean share of orders completed over the paces played"
     budgets: ClassVar = {
         "small": ComparisonBudget(

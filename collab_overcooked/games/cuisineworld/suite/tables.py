@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, replace
+from dataclasses import replace
 from typing import Literal
 
+from collab_overcooked.evaluation.order_suite import OrderResult
 from collab_overcooked.io.text import plural
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.metrics.orders import CosTable, OrderRecord, cos, ordered
@@ -18,12 +19,21 @@ from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, 
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
 
 from ..engine.constants import PAPER_ALPHAS
-from .scoring import CosResult, FailureModes, conditions, published, reference, score_records
+from .scoring import (
+    compared_levels,
+    conditions,
+    failure_modes,
+    language_settings,
+    played_levels,
+    published,
+    reference,
+    score_records,
+)
 
 Scores = Mapping[int, float | None]
 
 
-def cos_by_agents(result: CosResult, levels: Sequence[str]) -> dict[int, float | None]:
+def cos_by_agents(result: OrderResult, levels: Sequence[str]) -> dict[int, float | None]:
     """Return the mean collaboration score of some levels by number of agents."""
     return {agents: table.average(levels) for agents, table in result.tables.items()}
 
@@ -63,7 +73,7 @@ def comparison_tables(played: Mapping[str, Sequence[OrderRecord]]) -> tuple[list
     return [ResultTable(columns, rows, title, marks), dishes], [chart, *curves, dish_chart]
 
 
-def level_curve(results: Mapping[str, CosResult], level: str, sizes: Sequence[int]) -> Chart:
+def level_curve(results: Mapping[str, OrderResult], level: str, sizes: Sequence[int]) -> Chart:
     """Return a curve of the paper's figures 3 and 21: CoS on one level by number of agents, for each run."""
     by_run = {name: cos_by_agents(result, [level]) for name, result in results.items()}
     series = {
@@ -74,7 +84,7 @@ def level_curve(results: Mapping[str, CosResult], level: str, sizes: Sequence[in
     return Chart(title, title, tuple(map(str, sizes)), series, axis="agents", curve=True)
 
 
-def dish_shares(results: Iterable[CosResult]) -> tuple[ResultTable, Chart]:
+def dish_shares(results: Iterable[OrderResult]) -> tuple[ResultTable, Chart]:
     """Return how often each dish was ordered in each level, over all runs."""
     counts: dict[str, Counter[str]] = {}
     for result in results:
@@ -97,10 +107,10 @@ SUCCESS_AGENTS = 2  # in table 12
 PUBLISHED_MODEL = "GPT-4"  # heading of published numbers
 
 
-def scorecard(game: str, result: CosResult) -> Scorecard:
+def scorecard(game: str, result: OrderResult) -> Scorecard:
     """Return all tables and notes of a result."""
     tables = [*(details(result, agents) for agents in result.tables), levels_overview(result)]
-    if set(result.compared()) & set(published().levels):
+    if set(compared_levels(result)) & set(published().levels):
         tables.append(classes_overview(result))
     tables += [table for agents in result.tables if (table := conditions_table(result, agents)) is not None]
     head = {"title": result.title, "team": result.team, "counting": result.counting}
@@ -111,7 +121,7 @@ def scorecard(game: str, result: CosResult) -> Scorecard:
     return Scorecard(game, result.title, tuple(tables), result.team, tuple(notes(result)), data=data)
 
 
-def details(result: CosResult, agents: int) -> ResultTable:
+def details(result: OrderResult, agents: int) -> ResultTable:
     """Return fractions by level and alpha for one number of agents, each next to the published one."""
     played, paper = result.tables[agents], reference(result, agents)
     known = paper.alphas if paper else ()
@@ -139,9 +149,9 @@ def _detail_cells(played: CosTable, paper: CosTable | None, level: str) -> Itera
         yield paper.cos(level) if level in paper.levels else None
 
 
-def _average_cells(result: CosResult, agents: int) -> Iterator[Cell]:
+def _average_cells(result: OrderResult, agents: int) -> Iterator[Cell]:
     """Yield the paper's last column and corner: means of ratios, and of CoS, over the comparable levels."""
-    played, paper = _only(result.tables[agents], result.compared()), reference(result, agents)
+    played, paper = _only(result.tables[agents], compared_levels(result)), reference(result, agents)
     for alpha in played.alphas:
         yield played.row_average(alpha)
         if paper and alpha in paper.alphas:
@@ -151,15 +161,15 @@ def _average_cells(result: CosResult, agents: int) -> Iterator[Cell]:
         yield paper.average()
 
 
-def levels_overview(result: CosResult) -> ResultTable:
+def levels_overview(result: OrderResult) -> ResultTable:
     """Return the paper's table 1: CoS by number of agents and level."""
-    groups = {level.removeprefix("level_"): [level] for level in result.levels}
+    groups = {level.removeprefix("level_"): [level] for level in played_levels(result)}
     return _overview(result, "CoS by level", "Level", groups, "avg.")
 
 
-def classes_overview(result: CosResult) -> ResultTable:
+def classes_overview(result: OrderResult) -> ResultTable:
     """Return the mean CoS of each of the paper's classes."""
-    played = set(result.compared())
+    played = set(compared_levels(result))
     classes = {name: [level for level in group if level in played] for name, group in published().classes.items()}
     classes = {name: group for name, group in classes.items() if group}
     complete = all(len(group) == len(published().classes[name]) for name, group in classes.items())
@@ -168,7 +178,7 @@ def classes_overview(result: CosResult) -> ResultTable:
     )
 
 
-def conditions_table(result: CosResult, agents: int) -> ResultTable | None:
+def conditions_table(result: OrderResult, agents: int) -> ResultTable | None:
     """Return the paper's tables 2 to 4 and 9 to 11, restricted to models and prompts like those played."""
     matching, played, level = conditions(result, agents), result.tables[agents], published().condition_level
     if not matching:
@@ -192,10 +202,10 @@ def conditions_table(result: CosResult, agents: int) -> ResultTable | None:
     return ResultTable(columns, tuple(rows), f"{plural(agents, 'agent')} on {level}, beside published models", marks)
 
 
-def success_rates_table(result: CosResult) -> ResultTable | None:
+def success_rates_table(result: OrderResult) -> ResultTable | None:
     """Return the paper's table 12 with the played scores of a team of two; None for other and language-model teams."""
     paper, played = published(), result.tables.get(SUCCESS_AGENTS)
-    if played is None or not result.is_default or result.is_language:
+    if played is None or not result.is_default or language_settings(result) is not None:
         return None
     cells = {level: played.cell(level, paper.success_alpha) for level in paper.success_rates if level in played.levels}
     rates = {level: cell.ratio for level, cell in cells.items() if cell is not None}
@@ -209,29 +219,34 @@ def success_rates_table(result: CosResult) -> ResultTable | None:
     return ResultTable(columns, tuple(rows), title, dict.fromkeys(range(1, len(rows)), "published"))
 
 
-def failures_overview(result: CosResult) -> ResultTable:
+def failures_overview(result: OrderResult) -> ResultTable:
     """Return the failure modes per episode by number of agents and pace; appendix E.5 of the paper."""
-    names = ("failed orders", "passed over", "at occupied tools", "sent to one tool")
+    names = {
+        "failed orders": "failed",
+        "passed over": "passed_over",
+        "at occupied tools": "occupied",
+        "sent to one tool": "crowded",
+    }
+    by_pace: dict[tuple[int, float], list[dict[str, int]]] = {}
+    for (agents, _, alpha), records in result.episodes.items():
+        by_pace.setdefault((agents, alpha), []).extend(map(failure_modes, records))
     rows: list[tuple[Cell, ...]] = []
-    for agents, alpha in dict.fromkeys((agents, alpha) for agents, _, alpha in result.tallies):
-        settings = [key for key in result.tallies if (key[0], key[2]) == (agents, alpha)]
-        modes = sum((result.failures[key] for key in settings), FailureModes())
-        episodes = sum(result.tallies[key][1] for key in settings)
-        counts = sum(result.tallies[key][0].expired for key in settings), *astuple(modes)
-        rows.append(
-            (f"{plural(agents, 'agent')}, {_alpha_name(alpha)}", episodes, *(count / episodes for count in counts))
-        )
+    for (agents, alpha), modes in by_pace.items():
+        means = (sum(episode[mode] for episode in modes) / len(modes) for mode in names.values())
+        rows.append((f"{plural(agents, 'agent')}, {_alpha_name(alpha)}", len(modes), *means))
     columns = (Column("Team and pace"), Column("episodes", "number"), *(Column(name, "number", 2) for name in names))
     return ResultTable(columns, tuple(rows), "Failure modes, count per episode", detail=True)
 
 
-def _overview(result: CosResult, title: str, first: str, groups: Mapping[str, Sequence[str]], last: str) -> ResultTable:
+def _overview(
+    result: OrderResult, title: str, first: str, groups: Mapping[str, Sequence[str]], last: str
+) -> ResultTable:
     rows: list[tuple[Cell, ...]] = []
     marks: dict[int, str] = {}
     for agents, table in result.tables.items():
         marks |= {len(rows): "summary"} if rows else {}
         means = (_only(table, group).average() for group in groups.values())
-        rows.append((plural(agents, "agent"), *means, _only(table, result.compared()).average()))
+        rows.append((plural(agents, "agent"), *means, _only(table, compared_levels(result)).average()))
         paper = reference(result, agents)
         if paper:
             marks[len(rows)] = "published"
@@ -240,7 +255,7 @@ def _overview(result: CosResult, title: str, first: str, groups: Mapping[str, Se
     alone = result.tables.get(1)
     for agents, table in result.tables.items():
         if alone is not None and agents > 1:
-            gains = _gains(table, alone, [*groups.values(), result.compared()])
+            gains = _gains(table, alone, [*groups.values(), compared_levels(result)])
             rows.append((f"  gain of {agents} agents over one", *gains))
     columns = (Column(first), *(Column(name, "number") for name in groups), Column(last, "number"))
     return ResultTable(columns, tuple(rows), title, marks)
@@ -266,7 +281,7 @@ def _fraction(table: CosTable, level: str, alpha: float) -> str | None:
     return None if cell is None else str(cell)
 
 
-def notes(result: CosResult) -> list[str]:
+def notes(result: OrderResult) -> list[str]:
     """Return the notes below the tables."""
     lines = []
     if result.counting == "orders":
@@ -291,19 +306,19 @@ def notes(result: CosResult) -> list[str]:
             lines.append("If only some levels or alphas were played, published scores are computed over the same ones.")
     if success_rates_table(result) is not None:
         lines.append("Masked PPO: the paper says neither at which alpha nor how its success rates were averaged.")
-    left_out = [level for level in result.levels if level not in result.compared()]
+    left_out = [level for level in played_levels(result) if level not in compared_levels(result)]
     if left_out:
         lines.append(f"Not in averages, since the paper has no numbers for them: {', '.join(left_out)}.")
     return lines
 
 
-def _whole(result: CosResult, agents: int) -> bool:
+def _whole(result: OrderResult, agents: int) -> bool:
     paper = reference(result, agents)
     complete = published().tables.get(agents)
     return paper is None or complete is None or (paper.levels, paper.alphas) == (complete.levels, complete.alphas)
 
 
-def _settings(result: CosResult) -> Iterator[dict[str, Cell]]:
+def _settings(result: OrderResult) -> Iterator[dict[str, Cell]]:
     for (agents, level, alpha), (tally, episodes) in result.tallies.items():
         paper = reference(result, agents)
         known = paper.cell(level, alpha) if paper else None

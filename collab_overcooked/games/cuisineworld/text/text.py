@@ -44,11 +44,6 @@ class Void(Exception):
     """A list of commands is rejected as a whole; the game reports the message, which may be empty."""
 
 
-def reasons_of(reasons: int) -> list[Reason]:
-    """Split a sum of reasons, in the order of reporting."""
-    return [reason for reason in Reason if reason & reasons]
-
-
 def _is_agent(word: str) -> bool:
     return word.lower().startswith("agent") and word[len("agent") :].isdecimal()
 
@@ -196,12 +191,12 @@ class CuisineText(OrderGame):
         named = f"{verb} {arguments[0]} {place}"
         return self.catalogue.index(named if named in self.catalogue else f"{verb} {place}")
 
-    def report(self, row: int, reasons: int, agent: int, item: int) -> list[str]:
-        """Return the messages about one refused command, in the original's order."""
+    def report(self, row: int, reason: int, agent: int, item: int) -> str:
+        """Return the original's message about a refused command; empty for a goto of a busy agent."""
         place = self.compiled.tables.catalogue[row, Row.PLACE]
         name = None if item == NOTHING else self.level.items[item]
         values = {"agent": agent, "place": self.level.locations[place], "item": name}
-        return [reason.sentence.format(**values) for reason in reasons_of(reasons) if reason.sentence]
+        return Reason(reason).sentence.format(**values)
 
     def feedback(self, out: Out, i: int) -> tuple[str, ...]:
         """Return the game's messages of the last step of environment ``i``, unless its commands were voided."""
@@ -209,7 +204,8 @@ class CuisineText(OrderGame):
         verbs = [self.compiled.tables.catalogue[command[EventColumn.CODE], Row.VERB] for command in commands]
         is_error = self.kwargs["idle_error"] and verbs and all(verb == Verb.NOOP for verb in verbs)
         lines = [ALL_IDLE] if is_error else []
-        return (*lines, *(line for command in commands for line in self.report(*command)))
+        messages = [self.report(*command) for command in commands if command[EventColumn.REASON] != Reason.OK]
+        return (*lines, *filter(None, messages))
 
     def parse(self, text: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
         """Parse one action, ``"goto pan0"`` or a command with any agent's number, ``"goto_agent1_pan0"``.
@@ -251,9 +247,9 @@ class CuisineText(OrderGame):
         return events
 
     def _event(self, command: Sequence[int]) -> dict[str, Any] | None:
-        row, reasons, _, held = command
+        row, reason, _, held = command
         verb, place, item = self.compiled.tables.catalogue[row]
-        if reasons != 0 or verb == Verb.NOOP:
+        if reason != Reason.OK or verb == Verb.NOOP:
             return None
         item = held if verb == Verb.PUT else item
         return {

@@ -47,6 +47,13 @@ class Generator(IntEnum):
     FIXER = 2  # seat whose fixes count if one player must do them all, else NOTHING
 
 
+class Sighting(IntEnum):
+    """Columns of ``State.sightings`` (B, N, M, 2): when and where a player last saw another one or the adversary."""
+
+    ROOM = 0
+    TURN = 1
+
+
 class Clock(IntEnum):
     """Columns of ``State.clock`` (B, 6)."""
 

@@ -7,7 +7,7 @@ from typing import Any
 from collab_overcooked.kernels.arrays import ENDLESS, clip_u8, copy_numbers, index
 from collab_overcooked.kernels.jit import kernel
 
-from .constants import NOTHING, STAY, Clock, Generator, Param, Player, RoomColumn, Sight
+from .constants import NOTHING, STAY, Clock, Generator, Param, Player, RoomColumn, Sight, Sighting
 from .rules import generator_in
 
 
@@ -52,7 +52,7 @@ def remember(tables, env):
         for other in range(n_players + 1):
             at = players[other, Player.ROOM] if other < n_players else clock[Clock.ADVERSARY]
             if is_in_sight(room, at, distances):
-                sightings[n, other, 0], sightings[n, other, 1] = at, clock[Clock.T]
+                sightings[n, other, Sighting.ROOM], sightings[n, other, Sighting.TURN] = at, clock[Clock.T]
         for d in range(door_rooms.shape[0]):
             if room == door_rooms[d, 0] or room == door_rooms[d, 1] or rooms[room, RoomColumn.BUTTON] == d:
                 known_doors[n] = (known_doors[n] & ~(1 << d)) | (doors & (1 << d))
@@ -69,7 +69,7 @@ def forget(env):
         env.known_doors[n] = clock[Clock.DOORS]
         for other in range(players.shape[0] + 1):
             at = players[other, Player.ROOM] if other < players.shape[0] else clock[Clock.ADVERSARY]
-            sightings[n, other, 0], sightings[n, other, 1] = at, clock[Clock.T]
+            sightings[n, other, Sighting.ROOM], sightings[n, other, Sighting.TURN] = at, clock[Clock.T]
         for g in range(generators.shape[0]):
             env.known_repairs[n, g] = generators[g, Generator.PROGRESS]
 
@@ -85,7 +85,8 @@ def encode_players(env, seat, everything, distances, killer, last, out):
     for k in range(n_players):
         room, ago = players[index(other), Player.ROOM], 0
         if not everything:
-            room, ago = sightings[index(other), 0], turn - sightings[index(other), 1]
+            room = sightings[index(other), Sighting.ROOM]
+            ago = turn - sightings[index(other), Sighting.TURN]
         if k > 0:
             out[index(k * slot - 1 + room)] = 1
             out[index(k * slot + slot - 2)] = clip_u8(ago)
@@ -126,8 +127,8 @@ def encode_seat(tables, env, seat, out):
     if not everything:
         doors, killer, ago = (
             env.known_doors[seat],
-            env.sightings[seat, n_players, 0],
-            turn - env.sightings[seat, n_players, 1],
+            env.sightings[seat, n_players, Sighting.ROOM],
+            turn - env.sightings[seat, n_players, Sighting.TURN],
         )
     distances = tables.distances[index(doors)]
     out[:] = 0

@@ -12,7 +12,7 @@ import numpy as np
 from collab_overcooked.kernels.arrays import Array, array_of
 from collab_overcooked.kernels.rng import Rng
 
-from .constants import Clock, EventColumn, Generator, Player
+from .constants import Clock, EventColumn, Generator, Player, Sighting
 
 
 class Tables(NamedTuple):
@@ -36,7 +36,7 @@ class State(NamedTuple):
     players: Array = array_of("N", Player)
     generators: Array = array_of("G", Generator)
     clock: Array = array_of(Clock)
-    sightings: Array = array_of("N", "M", 2, fill=None)  # room and turn of the last sight of players, adversary
+    sightings: Array = array_of("N", "M", Sighting, fill=None)  # of the players, then of the adversary
     known_doors: Array = array_of("N", fill=None)  # bits of the doors as a player last saw them
     known_repairs: Array = array_of("N", "G", fill=None)  # fixes of the generators as a player last saw them
     rng: Array = array_of(Rng)

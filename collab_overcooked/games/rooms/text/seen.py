@@ -11,7 +11,7 @@ import numpy as np
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.kernels.arrays import Array
 
-from ..engine.constants import NOTHING, Clock, Generator, Goal, Param, Player, Reason, Sight
+from ..engine.constants import NOTHING, Clock, Generator, Goal, Param, Player, Reason, Sight, Sighting
 from ..engine.state import State
 from ..engine.step import settle_batch
 from .scene import RoomScene
@@ -125,9 +125,9 @@ class RoomBelief(RoomScene):
         doors, here, now = state.clock[:, Clock.DOORS], state.players[:, seat, Player.ROOM], state.clock[:, Clock.T]
         sightings, distances = state.sightings[:, seat, self.n_agents], self.compiled.tables.distances
         in_sight = distances[doors, here, fact] <= 1
-        learns = (sightings[:, 1] < when) & ~((now == when) & in_sight)
-        sightings[learns, 0] = fact
-        sightings[learns, 1] = np.where(now == when, now - UNSEEN, when)[learns]
+        learns = (sightings[:, Sighting.TURN] < when) & ~((now == when) & in_sight)
+        sightings[learns, Sighting.ROOM] = fact
+        sightings[learns, Sighting.TURN] = np.where(now == when, now - UNSEEN, when)[learns]
 
     def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
         """Replace hidden state of a player by a sampled belief, in every environment of a batch.
@@ -143,7 +143,7 @@ class RoomBelief(RoomScene):
         memory = [array[:, seat].copy() for array in (state.sightings, state.known_doors, state.known_repairs)]
         for b in range(len(state.clock)):
             seen = self.compiled.tables.distances[state.clock[b, Clock.DOORS], state.players[b, seat, Player.ROOM]] <= 1
-            ago = state.clock[b, Clock.T] - state.sightings[b, seat, :, 1]
+            ago = state.clock[b, Clock.T] - state.sightings[b, seat, :, Sighting.TURN]
             self._believe_generators(state, b, seat, seen, rng)
             state.clock[b, Clock.DOORS] = state.known_doors[b, seat]
             for other in range(n_players):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
-from operator import attrgetter
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -25,6 +25,7 @@ from collab_overcooked.io.text import plural
 from collab_overcooked.metrics.intervals import Estimate, mean_of_groups
 from collab_overcooked.reporting.result_table import Column
 from collab_overcooked.reporting.scorecard import Scorecard
+from collab_overcooked.runner.env_variants import by_variant
 from collab_overcooked.runner.episode import EpisodeLogger
 from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.teaching import Teaching, join_specs, language_teacher, make_teaching
@@ -35,7 +36,7 @@ from ..options import DOMAINS, SCENARIOS
 from ..text.episode_record import RushRecord
 from ..text.text import scenario_text
 from . import tables
-from .scoring import AXES, RoundScore, score_records, teacher_text
+from .scoring import AXES, Episode, rows_of, rush_variant, teacher_text
 
 NAME = "rush"
 
@@ -247,26 +248,22 @@ class RushSuite(Suite):
                     )
 
     def score(self, records: Sequence[Any], scoring: Any) -> list[Scorecard]:
-        results = score_records(records, scoring.attribution, scoring.losses)
-        return [tables.scorecard(NAME, result) for result in results]
+        groups = by_variant(records, variant=rush_variant)
+        return [tables.scorecard(NAME, group, scoring.attribution, scoring.losses) for group in groups]
 
     comparison_tables = staticmethod(tables.comparison_tables)
 
     def summary(self, records: Sequence[Any]) -> Summary:
-        groups = list(only(score_records(records)).runs.values())
-        by_setting = [[score for run in runs for score in run] for runs in groups]
+        rows = rows_of({"": only(by_variant(records, variant=rush_variant))})
 
-        def mean(value: Callable[[RoundScore], float | None]) -> Estimate | None:
-            return mean_of_groups([[float(value(score) or 0) for score in scores] for scores in by_setting])
+        def mean(value: Callable[[Episode], float]) -> Estimate | None:
+            return mean_of_groups([[float(value(episode)) for episode in row.episodes] for row in rows])
 
-        def completed_per_episode(run: Sequence[RoundScore]) -> float:
-            return sum(score.completed for score in run) / len(run)
-
-        completed = mean_of_groups([list(map(completed_per_episode, runs)) for runs in groups])
+        completed = mean_of_groups([row.means("completed") for row in rows])
         process = {Column("CR", "estimate", 2): completed}
-        process[Column("RR", "estimate", 2)] = mean(attrgetter("ruined"))
-        process[Column("turns", "estimate", 2)] = mean(attrgetter("turns"))
-        process[Column("points", "estimate", 2)] = mean(lambda score: score.completed - score.ruined)
-        if all(len(score.actions) > 1 for scores in by_setting for score in scores):
-            process[Column("balance", "estimate")] = mean(attrgetter("balance"))
+        process[Column("RR", "estimate", 2)] = mean(itemgetter("ruined"))
+        process[Column("turns", "estimate", 2)] = mean(itemgetter("turns"))
+        process[Column("points", "estimate", 2)] = mean(lambda episode: episode["completed"] - episode["ruined"])
+        if all(row.agents > 1 for row in rows):
+            process[Column("balance", "estimate")] = mean(itemgetter("balance"))
         return Summary(completed, process)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from collab_overcooked.games.collab_overcooked.options import CollaborationOptions
@@ -13,7 +15,7 @@ from collab_overcooked.games.collab_overcooked.suite.collaboration import (
     requested_actions,
     required_collaborations,
 )
-from collab_overcooked.games.collab_overcooked.suite.run_scores import RunScore, score_level, score_run, score_runs
+from collab_overcooked.games.collab_overcooked.suite.run_scores import CollabRow, score_run
 
 B2 = 0.9025
 FETCH, CHOP, CUT = ("pickup(egg,ingredient_dispenser)", "put_obj_in_utensil(chopping_board0)", "cut(chopping_board0)")
@@ -37,13 +39,19 @@ def ask(*actions: str) -> str:
 
 
 def codes(*conversations: PlanConversation, did: tuple[tuple[int, str], ...] = ()) -> tuple[int, ...]:
-    return score_run(run_with(*conversations, did=did), REFERENCES, WORDS).codes
+    return tuple(score_run(run_with(*conversations, did=did), REFERENCES, WORDS)["codes"])
 
 
-def pooled(runs: tuple[RunScore, ...]) -> tuple[float, float, int]:
-    score = score_level([runs])
-    assert score.ic is not None and score.rc is not None
-    return score.ic.value, score.rc.value, sum(run.opportunities for run in runs)
+def score_runs(runs: list[CollaborationRun], options: CollaborationOptions | None = None) -> list[dict[str, Any]]:
+    return [score_run(run, REFERENCES, WORDS, options) for run in runs]
+
+
+def pooled(episodes: list[dict[str, Any]]) -> tuple[float, float, int]:
+    """IC, RC and the number of opportunities of a task."""
+    row = CollabRow("", {"task": episodes})
+    ic, rc = row.value("ic"), row.value("rc")
+    assert ic is not None and rc is not None
+    return ic.value, rc.value, sum(episode["opportunities"] for episode in episodes)
 
 
 def test_the_four_codes() -> None:
@@ -81,13 +89,13 @@ def test_unknown_actions_leave_the_history_but_those_of_other_seats_stay() -> No
 def test_ic_and_rc_pool_the_runs_and_runs_without_events_keep_their_place() -> None:
     good = run_with(talk(0, (0, "hi", ask(FETCH)), (1, "ok", f"plan: {FETCH}")))
     poor = run_with(talk(0, (0, "hi", ask(FETCH)), (1, "ok", "plan: wait(2)")), talk(4, (0, "hi", "wait(1)")))
-    runs = score_runs([run_with(), good, poor], REFERENCES, WORDS)
-    assert [run.codes for run in runs] == [(), (0,), (1, 3)]
+    runs = score_runs([run_with(), good, poor])
+    assert [run["codes"] for run in runs] == [[], [0], [1, 3]]
     assert pooled(runs) == (pytest.approx(2 / 3), pytest.approx(1 / 3), 3)
 
 
 def test_no_event_gives_zero() -> None:
-    assert pooled(score_runs([run_with()], REFERENCES, WORDS)) == (0.0, 0.0, 0)
+    assert pooled(score_runs([run_with()])) == (0.0, 0.0, 0)
 
 
 def test_silence_is_no_event() -> None:
@@ -105,14 +113,14 @@ def test_initiators_option() -> None:
     result = talk(0, (1, "hi", "request('cook(pot0)')"), (0, "ok", "cook(pot0)"))
     chef = talk(1, (0, "hi", ask(FETCH)), (1, "ok", "wait(1)"))
     run = run_with(result, chef)
-    assert score_run(run, REFERENCES, WORDS).codes == (1,)
+    assert score_run(run, REFERENCES, WORDS)["codes"] == [1]
     both = CollaborationOptions(initiators="both")
-    assert score_run(run, REFERENCES, WORDS, both).codes == (0, 1)
+    assert score_run(run, REFERENCES, WORDS, both)["codes"] == [0, 1]
 
 
 def test_denominator_option() -> None:
     runs = [run_with(talk(0, (0, "hi", ask(FETCH)), (1, "ok", FETCH))), run_with()]
-    scores = score_runs(runs, REFERENCES, WORDS, CollaborationOptions(denominator="required"))
+    scores = score_runs(runs, CollaborationOptions(denominator="required"))
     assert pooled(scores) == (pytest.approx(1 / 6), pytest.approx(1 / 6), 6)
 
 
@@ -130,15 +138,15 @@ def test_perfect_play_scores_one_per_required_action_however_requests_are_groupe
             t = number * size if waits else 0
             talks.append(talk(t, (0, "please", ask(*group)), (1, "ok", "; ".join(group))))
         run = CollaborationRun(((), tuple(did)), tuple(talks), True, 99)
-        assert pooled((score_run(run, references, vocabularies, options),))[:2] == (1.0, 1.0)
+        assert pooled([score_run(run, references, vocabularies, options)])[:2] == (1.0, 1.0)
 
 
 def test_a_required_action_counts_once_and_only_when_it_is_next() -> None:
     options = CollaborationOptions(denominator="required")
     again = [talk(t, (0, "hi", ask(FETCH)), (1, "ok", FETCH)) for t in range(3)]
-    assert pooled(score_runs([run_with(*again)], REFERENCES, WORDS, options))[:2] == (pytest.approx(1 / 3),) * 2
+    assert pooled(score_runs([run_with(*again)], options))[:2] == (pytest.approx(1 / 3),) * 2
     early = talk(0, (0, "hi", ask(CUT, CHOP, FETCH)), (1, "ok", CUT))
-    assert pooled(score_runs([run_with(early)], REFERENCES, WORDS, options))[:2] == (pytest.approx(1 / 3), 0.0)
+    assert pooled(score_runs([run_with(early)], options))[:2] == (pytest.approx(1 / 3), 0.0)
 
 
 def test_response_option_takes_what_was_done_until_the_next_conversation() -> None:

@@ -14,6 +14,7 @@ from .problem import (
     GAVE_UP,
     HASH_FACTOR,
     IMPOSSIBLE,
+    Needed,
     is_done,
     is_fresh_turn,
     serves,
@@ -33,9 +34,10 @@ def are_alike(problem, orders, targets, a, b):
     for column in range(Order.FINISHED + 1):
         if orders[a, column] != orders[b, column]:
             return False
+    kinds = problem.kinds
     same_time = problem.dishes[a, Dish.COOK_TIME] == problem.dishes[b, Dish.COOK_TIME]
-    same_ingredients = orders[a, Order.INGREDIENTS] == 1 or problem.kinds[a, 0] == problem.kinds[b, 0]
-    same_spices = orders[a, Order.SPICES] == 1 or problem.kinds[a, 1] == problem.kinds[b, 1]
+    same_ingredients = orders[a, Order.INGREDIENTS] == 1 or kinds[a, Needed.INGREDIENTS] == kinds[b, Needed.INGREDIENTS]
+    same_spices = orders[a, Order.SPICES] == 1 or kinds[a, Needed.SPICES] == kinds[b, Needed.SPICES]
     return same_time and same_ingredients and same_spices
 
 
@@ -174,11 +176,11 @@ def code_of(problem, order, o, left, plenty):
     longest, n_orders = 0, problem.dishes.shape[0]
     for other in range(n_orders):
         longest = max(longest, problem.dishes[other, Dish.COOK_TIME])
-    code = 0 if plenty or order[Order.SPICES] == 1 else problem.kinds[o, 1]
+    code = 0 if plenty or order[Order.SPICES] == 1 else problem.kinds[o, Needed.SPICES]
     code *= n_orders + 1
     if order[Order.INGREDIENTS] == 1:
         return code * (longest + 1)
-    return (code + problem.kinds[o, 0]) * (longest + 1) + left
+    return (code + problem.kinds[o, Needed.INGREDIENTS]) * (longest + 1) + left
 
 
 @kernel

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,13 @@ FOUND, IMPOSSIBLE, GAVE_UP = 1, 0, -1
 HASH_FACTOR = 0x01000193  # of the 32-bit FNV hash
 
 
+class Needed(IntEnum):
+    """Columns of ``Problem.kinds``: numbers from 1 on, equal for orders that need the same."""
+
+    INGREDIENTS = 0
+    SPICES = 1
+
+
 class Problem(NamedTuple):
     """An episode and the seats that the search plays: read-only int32 arrays."""
 
@@ -29,7 +37,7 @@ class Problem(NamedTuple):
     areas: Array  # (P, 2) see Area
     params: Array  # (8,) see Param
     played: Array  # (N,) 1 for the seats that the search plays
-    kinds: Array  # (O, 2) numbers from 1 on, equal for equal ingredients, and for equal spices
+    kinds: Array  # (O, 2) see Needed
 
 
 class Stack(NamedTuple):

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
@@ -85,7 +86,9 @@ class EpisodeDriver:
         self._busy_until = dict.fromkeys(people, 0)  # timesteps at which seats have carried out their plans
         self._why: str | None = None  # reason for abandoning the episode
         self._step: Step | None = None
-        self._said: deque[Any] = deque(maxlen=MAX_SAID)  # in this episode, for those who come later
+        # In this episode, for those who come later: what each seat has heard, and all messages by None
+        self._said: dict[int | None, deque[Any]] = {seat: deque(maxlen=MAX_SAID) for seat in (None, *people)}
+        self._run: Episode | None = None
         self._asked = False  # whether a person was asked in this step
         self._reading = False  # whether the episode reads a plan, in a thread
         self._newcomers: list[Person] = []  # who has come meanwhile
@@ -102,6 +105,7 @@ class EpisodeDriver:
     async def play(self, run: Episode, begin: Callable[[], Awaitable[None]]) -> EpisodeRecord:
         """Play an episode to its end; ``begin`` is waited for when everything is ready for the first step."""
         answer: Answer = None
+        self._run = run
         while True:
             event = await self._send(run, answer)
             if isinstance(event, EpisodeRecord):
@@ -178,7 +182,8 @@ class EpisodeDriver:
 
     async def _stepped(self, event: Stepped) -> Message | None:
         self.timestep, self._step, asked = event.timestep, event.step, self._asked
-        self._said.extend(to_builtins(event.step.messages))
+        for seat, said in self._said.items():
+            said.extend(self._heard(seat))
         self._asked = False
         for person in self.people.values():
             if person.ahead:  # the seat had no choice after all
@@ -282,11 +287,13 @@ class EpisodeDriver:
         return person.asked_at
 
     def _ask_ahead(self, first: int) -> None:
+        assert self._run is not None
         snapshot = self.env.clone_state()
         for seat, person in self.people.items():
             if seat <= first or person.question is not None or seat in self._thinkers or not person.here:
                 continue
             seen = AgentView.of(self.game, snapshot.state, snapshot.out, seat, self.timestep)
+            seen = replace(seen, message_rules=self._run.message_rules(seat))
             free = self._busy_until[seat] <= self.timestep and len(seen.legal_actions) > 1
             if free and not seen.view.public_choices and not (self.practice and self.practice.has_skipped(seat)):
                 self._put_question(person, seen, "act")
@@ -452,9 +459,9 @@ class EpisodeDriver:
             if self._step is not None:
                 frame["news"] = shown.news_of(self._step, seen.view, person.seat, renaming(self.game))
         if step is not None:
-            frame["said"] = to_builtins(step.messages)
+            frame["said"] = self._heard(person.seat)
         if complete:
-            frame |= {"whole": True, "said": list(self._said)}
+            frame |= {"whole": True, "said": list(self._said[person.seat])}
         person.send(frame)
         if complete and person.question is not None:
             person.send(person.question)
@@ -464,9 +471,19 @@ class EpisodeDriver:
     def _notify_waiting(self, ask: Ask) -> None:
         if self.clock is not None:
             return
+        assert self._run is not None
         others = [*(p for seat, p in self.people.items() if seat != ask.seat and p.question is None), *self.watchers]
         for other in (*others, *([self.voice] if self.voice is not None else [])):
-            other.send({"type": "wait", "agent": ask.seat, "inbox": shown.talk_of(ask.seen.inbox)})
+            inbox = ask.seen.inbox if other.seat is None else self._run.heard(other.seat)
+            other.send({"type": "wait", "agent": ask.seat, "inbox": shown.talk_of(inbox)})
+
+    def _heard(self, seat: int | None) -> list[dict[str, Any]]:
+        """Return the messages of the last step that a seat has heard; all if None."""
+        assert self._step is not None and self._run is not None
+        if seat is None:
+            said: list[dict[str, Any]] = to_builtins(self._step.messages)
+            return said
+        return shown.talk_of(self._run.heard(seat))
 
 
 async def _finish(task: asyncio.Task[Any]) -> Any:

@@ -219,7 +219,9 @@ class _Reader:
                 team,
                 seed=seed,
                 options=doc.mapping(*path, "set", default={}),
-                limits=Limits(**doc.mapping(*path, "limits", only=("max_messages", "max_corrections"), default={})),
+                limits=Limits(
+                    **doc.mapping(*path, "limits", only=[limit.name for limit in fields(Limits)], default={})
+                ),
                 **self._options(suite, *path, "options"),
             )
             matches = tuple(

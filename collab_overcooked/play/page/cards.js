@@ -40,11 +40,19 @@ export function welcome() {
   $("sight-title").textContent = words[now.me.role === "seat" ? "sight" : "last_step"];
   show("chat", !turns() && now.me.role !== "watcher" && now.me.talks);
   show("say-row", now.me.talks);
+  showMessageRules(now.me.message_rules);
+  if (now.me.max_chars) for (const id of ["say", "chat-words"]) $(id).maxLength = Math.min(now.me.max_chars, 1000);
   show("talk", now.me.talks || now.me.role === "watcher");
   show("leave", now.me.role !== "watcher");
   $("text").setAttribute("aria-live", turns() ? "polite" : "off");
   if (now.me.menu !== "legal") $("planning").open = true; // what is planned stays when the connection is made again
   makePad();
+}
+
+// What holds for messages: their length, who hears them, when, and whether some are lost.
+export function showMessageRules(rules) {
+  $("message-rules").textContent = rules.map(phrase).join(" ");
+  show("message-rules", rules.length > 0);
 }
 
 const howToAct = () =>

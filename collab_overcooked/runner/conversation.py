@@ -15,6 +15,8 @@ from collab_overcooked.io import schema
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.policies.api import Message
 
+Replace = Callable[[Message], Message | None]
+"""Returns what others hear instead of a message, None for nothing."""
 Entry = str | int
 """An action in a queue, as text or id."""
 MAX_LIMIT = 1_000  # messages of a conversation, corrections of a decision
@@ -122,10 +124,11 @@ class Delivery:
         limits: Limits of messages.
         n_agents: Number of seats.
         seed: Seed of the episode.
+        replaced: Function that replaces messages; plans are then announced in their words only. None to replace none.
     """
 
-    def __init__(self, limits: Limits, n_agents: int, seed: int) -> None:
-        self.limits, self.n_agents, self._seed = limits, n_agents, seed
+    def __init__(self, limits: Limits, n_agents: int, seed: int, replaced: Replace | None = None) -> None:
+        self.limits, self.n_agents, self._seed, self.replaced = limits, n_agents, seed, replaced
         self._late: deque[_Late] = deque()
         self._sent = 0
         self._spent = [0] * n_agents  # characters of each seat
@@ -150,6 +153,10 @@ class Delivery:
         self._sent += 1
         loss = self.limits.message_loss
         return bool(loss) and np.random.default_rng([self._seed, self._sent]).random() < loss
+
+    def heard(self, message: Message) -> Message | None:
+        """Return what others hear instead of a message, None for nothing."""
+        return self.replaced(message) if self.replaced is not None and message.say else message
 
     def send_late(self, due: int, message: Message, hearers: Collection[int], plan: int) -> None:
         """Keep a message until the timestep in which it is heard."""
@@ -247,19 +254,22 @@ class Conversation:
     def _receive(self, number: int, seat: int, say: str, plan: str) -> None:
         """Record a seat's message and deliver it; plans without words are private."""
         delivery, message = self._delivery, Message(seat, say, plan)
-        lost, hearers = delivery.is_lost(), delivery.limits.hearers(seat, delivery.n_agents)
+        limits, lost = delivery.limits, delivery.is_lost()
         self.record.append(MessageEntry(agent=seat, conversation=number, say=say, plan=plan, lost=lost))
-        told: set[int] = set()
-        if delivery.limits.message_delay and say and not lost:
-            due = self._timestep + delivery.limits.message_delay
-            delivery.send_late(due, message, hearers, self._plans.numbers[seat] + 1)
-        elif not delivery.limits.message_delay and not lost:
-            told = set(hearers)
+        heard = None if lost else delivery.heard(message)
+        shows_plan = bool(say) and heard is message
+        hearers = set() if heard is None else set(limits.hearers(seat, delivery.n_agents))
+        told = set() if limits.message_delay else hearers
+        if heard is not None and say and limits.message_delay:
+            number = self._plans.numbers[seat] + 1 if shows_plan else -1
+            delivery.send_late(self._timestep + limits.message_delay, heard, hearers, number)
         if plan or seat not in self.told:
-            self.told[seat] = told if say else set()
+            self.told[seat] = told if shows_plan else set()
         self._news |= told
         if say:
-            self._put(message, sorted({seat} | told))
+            self._put(message, [seat])
+        if say and heard is not None:
+            self._put(heard, told)
 
     def add(self, seat: int, say: str, plan: str) -> None:
         """Append a correction to the conversation that its seat opened; it is not answered."""

@@ -16,7 +16,7 @@ from collab_overcooked.io import schema
 from collab_overcooked.policies.action_history import MAX_PAST_ACTIONS
 from collab_overcooked.policies.api import AgentView, Decision, Message, as_decision
 from collab_overcooked.policies.observation import Observer
-from collab_overcooked.runner.conversation import Conversation, Delivery, Entry, Limits, Plans
+from collab_overcooked.runner.conversation import Conversation, Delivery, Entry, Limits, Plans, Replace
 
 _TOKENS, _SECONDS = schema.optional(schema.integer()), schema.optional(schema.number(0))
 MAX_PAST = 1_000  # earlier messages in a seat's ``AgentView``
@@ -134,6 +134,7 @@ class Decisions:
         feedback: Feedback by seat; may be empty.
         observers: Observers by seat, for policies trained on another observation than the environment's.
         seed: Seed of the episode, from which lost messages are drawn.
+        replaced: Function that replaces what others hear, see ``Delivery``.
     """
 
     def __init__(
@@ -143,6 +144,7 @@ class Decisions:
         feedback: Sequence[str],
         observers: Mapping[int, Observer] | None = None,
         seed: int = 0,
+        replaced: Replace | None = None,
     ) -> None:
         self.game, self.limits, self.observers = game, limits, {} if observers is None else observers
         self.feedback = list(feedback) or [""] * game.n_agents
@@ -155,7 +157,7 @@ class Decisions:
         self.refused: tuple[tuple[int, str, str, str], ...] = ()  # in the previous step
         # Heard by each seat in previous steps
         self.messages: list[list[tuple[int, Message]]] = [[] for _ in range(game.n_agents)]
-        self.delivery = Delivery(limits, game.n_agents, seed)
+        self.delivery = Delivery(limits, game.n_agents, seed, replaced)
         self.actions: list[tuple[int, ...]] = []  # of previous steps
         self.owed: list[int | None] = [None] * game.n_agents  # actions that seats owe for their messages
 

@@ -35,7 +35,7 @@ from collab_overcooked.policies.observation import Observer, observer_of
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.policies.shown_game import shown_game
 from collab_overcooked.policies.torch_threads import one_torch_thread
-from collab_overcooked.runner.conversation import Limits
+from collab_overcooked.runner.conversation import Limits, Replace
 from collab_overcooked.runner.decisions import Answer, Ask, Decisions, DecisionState
 from collab_overcooked.runner.records import record_class
 from collab_overcooked.runner.teams import Team
@@ -168,6 +168,7 @@ class EpisodeConfig:
     accounts: Callable[[], Mapping[str, Any]] = dict  # Returns the cost of answers by agent, when the episode is over
     start: Mapping[str, Any] | None = None  # Initial scene, which is not part of the record
     ends_after: int | None = None  # Steps after which it is stopped before its time limit, which agents know
+    replaced: Replace | None = None  # Replaces what others hear, unknown to the agents and the record
 
 
 class Episode(Generator[Event, Answer, EpisodeRecord]):
@@ -223,7 +224,7 @@ class Episode(Generator[Event, Answer, EpisodeRecord]):
         self._log_start()  # the episode may be left before its first step
         voices, ordered = self._receive((yield Started(env, config.task, seed, observers, silent, self._limits)))
         self._log_start()
-        self._table = table = Decisions(self.game, self._limits, config.feedback, observers, seed)
+        self._table = table = Decisions(self.game, self._limits, config.feedback, observers, seed, config.replaced)
         while env.agents and len(self.steps) != self.ends_after:
             snapshot = DecisionState(env.clone_state().state, len(self.steps), observations, env, silent)
             decided = yield from table.decide(snapshot, voices)
@@ -330,6 +331,7 @@ def episode(
     start: Mapping[str, Any] | None = None,
     accounts: Callable[[], Mapping[str, Any]] = dict,
     ends_after: int | None = None,
+    replaced: Replace | None = None,
 ) -> Episode:
     """Begin an episode that requests every decision: a generator of events that is sent the answers.
 
@@ -346,6 +348,7 @@ def episode(
         start: Initial scene, which is not part of the record; that of the seed if None.
         accounts: Function that returns the cost of answers by agent, called when the episode is over.
         ends_after: Steps after which the episode is stopped before its time limit; agents know this number.
+        replaced: Function that returns what others hear instead of a message, None for nothing. Agents do not know.
 
     Returns:
         A generator that yields ``Started``, ``Ask`` and ``Stepped``, is sent the answers, and returns the record.
@@ -363,6 +366,7 @@ def episode(
         start=start,
         accounts=accounts,
         ends_after=ends_after,
+        replaced=replaced,
     )
     return Episode(env, specs, seed, config)
 

@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
@@ -280,20 +279,18 @@ class EpisodeDriver:
         person.turn += 1
         person.counts["refused"] += seen.error is not None
         named = renaming(self.game)
-        person.question = shown.question_of(seen, kind, person.turn, self.settings, named)
+        person.question = shown.question_of(seen, kind, person.turn, self.settings, named) | self._chars_left(seen.seat)
         person.answered = asyncio.get_running_loop().create_future()
         person.asked_at = self._now()
         person.send(person.question)
         return person.asked_at
 
     def _ask_ahead(self, first: int) -> None:
-        assert self._run is not None
         snapshot = self.env.clone_state()
         for seat, person in self.people.items():
             if seat <= first or person.question is not None or seat in self._thinkers or not person.here:
                 continue
             seen = AgentView.of(self.game, snapshot.state, snapshot.out, seat, self.timestep)
-            seen = replace(seen, message_rules=self._run.message_rules(seat))
             free = self._busy_until[seat] <= self.timestep and len(seen.legal_actions) > 1
             if free and not seen.view.public_choices and not (self.practice and self.practice.has_skipped(seat)):
                 self._put_question(person, seen, "act")
@@ -456,6 +453,7 @@ class EpisodeDriver:
                 complete or send_queue.wants_text or self.clock is None or self.timestep == 0 or not self.env.agents
             )
             frame = shown.frame_of(self.game, seen, self.settings, send_queue, with_text)
+            frame |= self._chars_left(person.seat)
             if self._step is not None:
                 frame["news"] = shown.news_of(self._step, seen.view, person.seat, renaming(self.game))
         if step is not None:
@@ -467,6 +465,10 @@ class EpisodeDriver:
             person.send(person.question)
         if complete:
             self._show_progress([person])
+
+    def _chars_left(self, seat: int) -> dict[str, int]:
+        left = None if self._run is None else self._run.chars_left(seat)
+        return {} if left is None else {"chars_left": left}
 
     def _notify_waiting(self, ask: Ask) -> None:
         if self.clock is not None:

@@ -96,7 +96,6 @@ def question_of(
         "plan": list(seen.plan),
         "announced": [list(plan) for plan in seen.announced],
         "inbox": talk_of(seen.inbox),
-        "message_rules": list(seen.message_rules),
         "error": [seen.error[0], named(seen.error[1])] if seen.error else None,
         "attempt": seen.attempt,
         "refused": [list(refusal) for refusal in seen.refused],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
@@ -21,6 +21,32 @@ Entry = str | int
 """An action in a queue, as text or id."""
 MAX_LIMIT = 1_000  # messages of a conversation, corrections of a decision
 MAX_CHARS = 1_000_000  # characters of a limit
+SENTENCES: Mapping[str, str] = {
+    "max_chars": "A message has at most {n} characters; the rest is cut off.",
+    "chars_left": "You may write {n} more characters in this episode.",
+    "heard_by": "Your messages are heard by {names}.",
+    "heard_by_nobody": "Your messages are heard by nobody.",
+    "hears": "You hear {names}.",
+    "hears_nobody": "You hear nobody.",
+    "one_step_later": "Messages arrive {n} step later, so nobody answers at once.",
+    "steps_later": "Messages arrive {n} steps later, so nobody answers at once.",
+    "lost": "{n} % of all messages are lost; nobody is told which.",
+}
+"""What may hold for messages, in English; pages have the same sentences in their languages."""
+
+
+class Rule(NamedTuple):
+    """What holds for the messages of a seat: a name among ``SENTENCES``, and what fills its placeholders."""
+
+    name: str
+    values: Mapping[str, float | list[str]] = {}
+
+    @property
+    def sentence(self) -> str:
+        """The rule in English."""
+        names = self.values.get("names")
+        values = {**self.values, "names": " and ".join(names)} if isinstance(names, list) else self.values
+        return SENTENCES[self.name].format_map(values)
 
 
 @dataclass(frozen=True)
@@ -77,35 +103,33 @@ class Limits:
         hears = HEARERS[self.messages_to]
         return [seat for seat in range(n_agents) if seat != speaker and hears(speaker, seat, n_agents)]
 
-    def rules(self, seat: int, names: Sequence[str], left: int | None = None) -> list[str]:
-        """Return what holds for the messages of a seat, beyond the defaults, as sentences.
+    def rules(self, seat: int, names: Sequence[str], left: int | None) -> list[Rule]:
+        """Return what holds for the messages of a seat, beyond the defaults.
 
         Args:
             seat: Index of the agent.
             names: Names of all agents.
-            left: Characters that the seat may still write; those of the whole episode if None.
+            left: Characters that the seat may still write in the episode; None for no limit.
         """
         if not self.max_messages:
             return []
-        sentences, speakers = [], [k for k in range(len(names)) if seat in self.hearers(k, len(names))]
+        rules, count = [], len(names)
         if self.max_chars is not None:
-            sentences.append(f"A message has at most {self.max_chars} characters; the rest is cut off.")
-        if self.max_episode_chars is not None:
-            more = self.max_episode_chars if left is None else left
-            sentences.append(f"You may write {more} {'more ' if left is not None else ''}characters in this episode.")
+            rules.append(Rule("max_chars", {"n": self.max_chars}))
+        if left is not None:
+            rules.append(Rule("chars_left", {"n": left}))
         if self.messages_to != "all":
-            sentences.append(f"Your messages are heard by {_listed(self.hearers(seat, len(names)), names)}.")
-            sentences.append(f"You hear {_listed(speakers, names)}.")
+            hearers = [names[k] for k in self.hearers(seat, count)]
+            speakers = [names[k] for k in range(count) if seat in self.hearers(k, count)]
+            rules.append(Rule("heard_by", {"names": hearers}) if hearers else Rule("heard_by_nobody"))
+            rules.append(Rule("hears", {"names": speakers}) if speakers else Rule("hears_nobody"))
         if self.message_delay:
-            unit = "step" if self.message_delay == 1 else "steps"
-            sentences.append(f"Messages arrive {self.message_delay} {unit} later, so nobody answers at once.")
+            name = "one_step_later" if self.message_delay == 1 else "steps_later"
+            rules.append(Rule(name, {"n": self.message_delay}))
         if self.message_loss:
-            sentences.append(f"{100 * self.message_loss:g} % of all messages are lost; nobody is told which.")
-        return sentences
-
-
-def _listed(seats: Sequence[int], names: Sequence[str]) -> str:
-    return " and ".join(names[seat] for seat in seats) or "nobody"
+            percent = round(100 * self.message_loss, 4)
+            rules.append(Rule("lost", {"n": int(percent) if percent == int(percent) else percent}))
+        return rules
 
 
 class _Late(NamedTuple):

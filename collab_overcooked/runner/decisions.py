@@ -218,7 +218,8 @@ class Decisions:
 
     def message_rules(self, seat: int) -> tuple[str, ...]:
         """Return what holds for a seat's messages now, see ``AgentView.message_rules``."""
-        return tuple(self.limits.rules(seat, self.game.display_names, self.delivery.left(seat)))
+        rules = self.limits.rules(seat, self.game.display_names, self.delivery.left(seat))
+        return tuple(rule.sentence for rule in rules)
 
     def _next_seat(self) -> int:
         return next(seat for seat in self.asking if seat not in self.chosen)

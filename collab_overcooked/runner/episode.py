@@ -239,9 +239,9 @@ class Episode(Generator[Event, Answer, EpisodeRecord]):
         """Return what a seat has heard in the current step, its own messages included, or in the last one."""
         return () if self._table is None else tuple(self._table.talk.inboxes[seat])
 
-    def message_rules(self, seat: int) -> tuple[str, ...]:
-        """Return what holds for a seat's messages now, see ``AgentView.message_rules``."""
-        return () if self._table is None else self._table.message_rules(seat)
+    def chars_left(self, seat: int) -> int | None:
+        """Return how many characters a seat may still write; None for no limit."""
+        return None if self._table is None else self._table.delivery.left(seat)
 
     def take(self, actions: Sequence[Sequence[int]]) -> EpisodeRecord:
         """Replay precomputed joint actions and return the record.

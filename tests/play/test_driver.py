@@ -330,8 +330,6 @@ def test_pages_show_what_their_seat_hears_and_watchers_everything(to: str) -> No
     assert shown[table.watchers[0]] == one | other
     late = [entry for frame in table.of_type(mate, "frame") for entry in frame.get("said", ()) if entry["say"] in one]
     assert len(late) == STEPS - 1
-    rules = table.of_type(mate, "ask")[0]["message_rules"]
-    assert ("Your messages are heard by nobody." in rules) == (to == "one-way")
 
 
 def test_in_real_time_keys_choose_and_nobody_is_asked() -> None:
@@ -348,3 +346,14 @@ def test_in_real_time_keys_choose_and_nobody_is_asked() -> None:
     assert person.counts == {"decisions": 1}
     idle = table.env.game.action_texts(None, 0, 0)[table.env.game.idle_action(0)]
     assert [step.action_texts[0] == idle for step in record.steps] == [False, True, True, True], action
+    assert not any("chars_left" in frame for frame in table.of_type(person, "frame"))
+
+
+def test_frames_in_real_time_have_the_characters_left_of_the_episode() -> None:
+    table = Table(settings={"clock": "ticks", "tick": 0.1}, limits=Limits(max_episode_chars=8))
+    table.driver.clock = TickClock(0.1, table.time.now, table.time.sleep)
+    (person,) = table.people.values()
+    table.driver.receive(person, {"type": "say", "say": "hello"})
+    table.play(lambda table, person, message: None)
+    left = [frame["chars_left"] for frame in table.of_type(person, "frame") if frame["timestep"]]
+    assert left == [3] * STEPS

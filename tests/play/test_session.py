@@ -482,15 +482,12 @@ def test_pages_know_whether_a_partner_reads(make_session, partner, talks) -> Non
 
 
 def test_pages_say_what_holds_for_messages(make_session) -> None:
-    limits = Limits(max_chars=40, message_loss=0.1)
+    limits = Limits(max_chars=40, max_episode_chars=400, message_loss=0.1)
     session = make_session(["all=person"], limits=limits, **ESCAPE)
     welcome = play(session, lambda message: {"type": "leave"} if message["type"] == "frame" else None)[0].got
     (first, *_) = [message for message in welcome if message["type"] == "welcome"]
     assert first["max_chars"] == 40
-    assert first["message_rules"] == [
-        "A message has at most 40 characters; the rest is cut off.",
-        "10 % of all messages are lost; nobody is told which.",
-    ]
+    assert first["message_rules"] == [("max_chars", {"n": 40}), ("chars_left", {"n": 400}), ("lost", {"n": 10})]
 
 
 def test_pages_name_people_where_a_game_numbers_them(make_session) -> None:

@@ -153,10 +153,21 @@ def test_nobody_hears_the_control_and_its_agents_know(env, scripted):
     assert chef.views[0].message_rules == ("Your messages are heard by nobody.", "You hear nobody.")
 
 
+def sentences(limits, seat, names):
+    return [rule.sentence for rule in limits.rules(seat, names, None)]
+
+
 def test_messages_that_are_off_have_no_rules():
-    assert Limits(max_messages=0, message_delay=2).rules(0, ["A", "B"]) == []
-    assert Limits(messages_to="one-way").rules(1, ["A", "B", "C"]) == [
+    assert sentences(Limits(max_messages=0, message_delay=2), 0, ["A", "B"]) == []
+    assert sentences(Limits(messages_to="one-way"), 1, ["A", "B", "C"]) == [
         "Your messages are heard by nobody.",
         "You hear A.",
     ]
-    assert Limits(message_loss=0.125).rules(0, ["A", "B"]) == ["12.5 % of all messages are lost; nobody is told which."]
+    assert sentences(Limits(message_loss=0.125), 0, ["A", "B"]) == [
+        "12.5 % of all messages are lost; nobody is told which."
+    ]
+    hears = sentences(Limits(messages_to="ring", message_delay=1), 0, ["A", "B", "C"])
+    assert hears[:2] == ["Your messages are heard by B.", "You hear C."]
+    assert hears[2] == "Messages arrive 1 step later, so nobody answers at once."
+    two = sentences(Limits(messages_to="one-way"), 0, ["A", "B", "C"])
+    assert two[0] == "Your messages are heard by B and C."

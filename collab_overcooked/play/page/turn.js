@@ -72,7 +72,7 @@ export function showQuestion() {
   $("plan").value = saved.plan ?? "";
   $("say").value = saved.say ?? "";
   $("filter").value = "";
-  showMessageRules(now.question.message_rules ?? now.me.message_rules);
+  showMessageRules(now.question.chars_left);
   const acts = kind !== "voice" || now.question.actions.length > 0; // a voice may order where the game takes orders
   for (const entry of [...now.question.actions, ...now.question.legal, ...Object.values(requests())]) inWords(entry);
   show("menu", now.question.actions.length > 0);

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 from cyclopts import Parameter
 
+from collab_overcooked.cli.options import LlmOptions
 from collab_overcooked.cli.results import check_format, write_cards
 
 
@@ -14,14 +17,23 @@ def communication(
     run: Annotated[Path, Parameter(required=True, help="Run folder or record file of games with a channel.")],
     /,
     *,
+    llm_options: LlmOptions = LlmOptions(),
     form: Annotated[str, Parameter(name="--format", help="Output format: table, markdown, csv or json.")] = "table",
 ) -> None:
     """Play the episodes of a run again, also muted and with the messages of others, and measure its communication."""
+    from collab_overcooked.cli.evaluate import language_models
     from collab_overcooked.core.record import unpack
     from collab_overcooked.evaluation.communication import measure_communication
     from collab_overcooked.evaluation.communication_card import communication_card
+    from collab_overcooked.policies.specs import PolicySpec
     from collab_overcooked.runner.records import read_packed
 
     check_format(form)
-    measured = measure_communication([*map(unpack, read_packed(run))])
-    write_cards([communication_card(one) for one in measured], form)
+    records = [*map(unpack, read_packed(run))]
+    with ExitStack() as stack:
+        make = None
+        if any(PolicySpec.parse(spec).is_language for record in records for spec in record.specs):
+            folder = stack.enter_context(TemporaryDirectory())
+            make = stack.enter_context(language_models(llm_options, None, Path(folder))).make
+        cards = [communication_card(one) for one in measure_communication(records, make)]
+    write_cards(cards, form)

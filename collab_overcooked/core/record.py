@@ -75,12 +75,13 @@ class Event(Struct, kw_only=True, omit_defaults=True, gc=False):
 
 
 class MessageEntry(Struct, kw_only=True, omit_defaults=True, gc=False):
-    """Message of an agent, or of a person outside the team."""
+    """Message of an agent, or of a person outside the team; ``lost`` if nobody heard it."""
 
     agent: Count | None
     conversation: Count | None = None
     say: Text
     plan: Text
+    lost: bool = False
 
 
 class ErrorEntry(Struct, kw_only=True, gc=False):
@@ -299,7 +300,7 @@ class EpisodeRecord(Struct, kw_only=True, omit_defaults=True, dict=True):
     accounts: dict[str, Usage] = {}
     plan_updates: dict[str, list[PlanUpdate]] = {}
     feedback: list[Text] = []
-    limits: dict[str, Count] = {}
+    limits: dict[str, Count | Seconds | Name] = {}
     options: dict[str, Any] | None = None
     people: dict[str, PersonEntry] = {}
     decisions: dict[str, tuple[Count, Seconds]] = {}

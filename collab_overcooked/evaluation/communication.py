@@ -19,9 +19,11 @@ from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.envs.channel import TalkingGame, TalkingView, act_text, talking_game
 from collab_overcooked.envs.lexicon import translate_game
 from collab_overcooked.envs.parallel import ParallelEnv
+from collab_overcooked.evaluation.communication_result import MUTED, SCRAMBLED, WITH, Communication, Listening
+from collab_overcooked.evaluation.text_communication import has_words, measure_text
 from collab_overcooked.metrics.communication import Signalling, jensen_shannon, signalling
-from collab_overcooked.metrics.intervals import Estimate, mean_ci
-from collab_overcooked.metrics.paired import PairedDifference, paired_difference
+from collab_overcooked.metrics.intervals import mean_ci
+from collab_overcooked.metrics.paired import paired_difference
 from collab_overcooked.metrics.registry import episode_return
 from collab_overcooked.policies.api import AgentView, Policy, as_decision
 from collab_overcooked.policies.per_game import PerGamePolicy
@@ -39,48 +41,6 @@ Messages = list[list[int]]
 """Symbols said in an episode by step and seat."""
 Script = Callable[[int], Sequence[int]]
 """Returns the symbols (N,) of a step by the number of steps before it."""
-WITH, MUTED, SCRAMBLED = "with", "muted", "scrambled"
-
-
-@dataclass(frozen=True)
-class Listening:
-    """How a listener answers in the same states had it heard something else since the start of the episode.
-
-    Attributes:
-        exchanged: Share of decisions that another episode's messages change, of those before which it heard a message
-            that differs. For networks, the total variation of the probabilities of acts; others begin with the same
-            seeds.
-        muted: The same with silence.
-        divergence: Mean Jensen-Shannon divergence in bits of the probabilities with the exchanged messages; None for
-            policies without probabilities.
-        decisions: Number of decisions before which an exchanged message differs.
-    """
-
-    exchanged: float | None
-    muted: float | None
-    divergence: float | None
-    decisions: int
-
-
-@dataclass(frozen=True)
-class Communication:
-    """Measures of one team on one variant of a game.
-
-    Attributes:
-        title: Game and variant.
-        team: Policies of the team.
-        returns: Mean return of an episode by condition: ``"with"``, ``"muted"`` and ``"scrambled"``.
-        values: Difference of the return with the channel and that of the other conditions, paired by episode.
-        signalling: By speaker and key of its private state.
-        listening: By listener.
-    """
-
-    title: str
-    team: str
-    returns: dict[str, Estimate | None]
-    values: dict[str, PairedDifference | None]
-    signalling: dict[tuple[str, str], Signalling]
-    listening: dict[str, Listening]
 
 
 class EditedChannel(TalkingGame):
@@ -131,12 +91,19 @@ def measure_communication(records: Sequence[EpisodeRecord], make: MakePolicy | N
         records: Records of at least two episodes of each team.
         make: Factory of policies; the registry of policies if None.
 
+    Yields:
+        The measures of each team and variant: of its channel, or of its text messages in games without one.
+
     Raises:
-        ValueError: A record has no channel, a team has one episode or no policy that speaks, or it has seats of people
-            or language models, whose episodes cannot be played again.
+        ValueError: A record has neither a channel nor messages, a team has one episode or no policy that speaks, or
+            with a channel it has seats of people or language models, whose episodes cannot be played again.
     """
+    make = make or make_known_policy
     for group in by_variant(records):
-        yield _Group(group, make or make_known_policy).measure()
+        if not group[0].env_kwargs.get("channel") and has_words(group):
+            yield measure_text(group, make)
+        else:
+            yield _Group(group, make).measure()
 
 
 class _Group:
@@ -148,7 +115,10 @@ class _Group:
         game = registry.load_game(first.env_id, **first.env_kwargs)
         inner = talking_game(game)
         if inner is None:
-            raise ValueError(f"{first.env_id} was played without a channel; play it with --set channel=4, for example")
+            raise ValueError(
+                f"{first.env_id} was played without a channel, and nobody said anything; play it with --set channel=4, "
+                "for example"
+            )
         if len(records) < 2:
             raise ValueError(f"communication needs at least 2 episodes of {team_text(specs)}, not {len(records)}")
         for spec in specs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked.evaluation.communication import Communication
+from collab_overcooked.evaluation.communication_result import Communication
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
 
@@ -28,6 +28,7 @@ _LISTENING = (
     Column("divergence, bits", "number", 3),
     Column("decisions", "number", 0),
 )
+_WORDS = (Column("words", "number", 0), Column("deliveries", "number", 0), Column("words per delivery", "number", 2))
 
 
 def communication_card(measured: Communication) -> Scorecard:
@@ -46,5 +47,6 @@ def communication_card(measured: Communication) -> Scorecard:
     value = ResultTable(_VALUE, tuple(values), "Value of communication")
     signalling = ResultTable(_SIGNALLING, tuple(signals), "Positive signalling")
     listening = ResultTable(_LISTENING, tuple(answers), "Positive listening")
-    tables = tuple(table for table in (value, signalling, listening) if table.rows)
-    return Scorecard(measured.title, measured.title, tables, measured.team, NOTES, data=value)
+    words = ResultTable(_WORDS, () if measured.words is None else (measured.words,), "Words")
+    tables = tuple(table for table in (value, signalling, listening, words) if table.rows)
+    return Scorecard(measured.title, measured.title, tables, measured.team, measured.notes or NOTES, data=value)

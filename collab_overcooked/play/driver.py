@@ -85,7 +85,9 @@ class EpisodeDriver:
         self._busy_until = dict.fromkeys(people, 0)  # timesteps at which seats have carried out their plans
         self._why: str | None = None  # reason for abandoning the episode
         self._step: Step | None = None
-        self._said: deque[Any] = deque(maxlen=MAX_SAID)  # in this episode, for those who come later
+        # In this episode, for those who come later: what each seat has heard, and all messages by None
+        self._said: dict[int | None, deque[Any]] = {seat: deque(maxlen=MAX_SAID) for seat in (None, *people)}
+        self._run: Episode | None = None
         self._asked = False  # whether a person was asked in this step
         self._reading = False  # whether the episode reads a plan, in a thread
         self._newcomers: list[Person] = []  # who has come meanwhile
@@ -102,6 +104,7 @@ class EpisodeDriver:
     async def play(self, run: Episode, begin: Callable[[], Awaitable[None]]) -> EpisodeRecord:
         """Play an episode to its end; ``begin`` is waited for when everything is ready for the first step."""
         answer: Answer = None
+        self._run = run
         while True:
             event = await self._send(run, answer)
             if isinstance(event, EpisodeRecord):
@@ -178,7 +181,8 @@ class EpisodeDriver:
 
     async def _stepped(self, event: Stepped) -> Message | None:
         self.timestep, self._step, asked = event.timestep, event.step, self._asked
-        self._said.extend(to_builtins(event.step.messages))
+        for seat, said in self._said.items():
+            said.extend(self._heard(seat))
         self._asked = False
         for person in self.people.values():
             if person.ahead:  # the seat had no choice after all
@@ -275,7 +279,7 @@ class EpisodeDriver:
         person.turn += 1
         person.counts["refused"] += seen.error is not None
         named = renaming(self.game)
-        person.question = shown.question_of(seen, kind, person.turn, self.settings, named)
+        person.question = shown.question_of(seen, kind, person.turn, self.settings, named) | self._chars_left(seen.seat)
         person.answered = asyncio.get_running_loop().create_future()
         person.asked_at = self._now()
         person.send(person.question)
@@ -449,24 +453,39 @@ class EpisodeDriver:
                 complete or send_queue.wants_text or self.clock is None or self.timestep == 0 or not self.env.agents
             )
             frame = shown.frame_of(self.game, seen, self.settings, send_queue, with_text)
+            frame |= self._chars_left(person.seat)
             if self._step is not None:
                 frame["news"] = shown.news_of(self._step, seen.view, person.seat, renaming(self.game))
         if step is not None:
-            frame["said"] = to_builtins(step.messages)
+            frame["said"] = self._heard(person.seat)
         if complete:
-            frame |= {"whole": True, "said": list(self._said)}
+            frame |= {"whole": True, "said": list(self._said[person.seat])}
         person.send(frame)
         if complete and person.question is not None:
             person.send(person.question)
         if complete:
             self._show_progress([person])
 
+    def _chars_left(self, seat: int) -> dict[str, int]:
+        left = None if self._run is None else self._run.chars_left(seat)
+        return {} if left is None else {"chars_left": left}
+
     def _notify_waiting(self, ask: Ask) -> None:
         if self.clock is not None:
             return
+        assert self._run is not None
         others = [*(p for seat, p in self.people.items() if seat != ask.seat and p.question is None), *self.watchers]
         for other in (*others, *([self.voice] if self.voice is not None else [])):
-            other.send({"type": "wait", "agent": ask.seat, "inbox": shown.talk_of(ask.seen.inbox)})
+            inbox = ask.seen.inbox if other.seat is None else self._run.heard(other.seat)
+            other.send({"type": "wait", "agent": ask.seat, "inbox": shown.talk_of(inbox)})
+
+    def _heard(self, seat: int | None) -> list[dict[str, Any]]:
+        """Return the messages of the last step that a seat has heard; all if None."""
+        assert self._step is not None and self._run is not None
+        if seat is None:
+            said: list[dict[str, Any]] = to_builtins(self._step.messages)
+            return said
+        return shown.talk_of(self._run.heard(seat))
 
 
 async def _finish(task: asyncio.Task[Any]) -> Any:

@@ -447,6 +447,9 @@ class Session:
         view = None if seat is None else game.seen(self.env.clone_state().state, 0, seat)
         by_text = settings.show == "words" or settings.menu == "none"
         rules = "" if view is None else named(view.rules if by_text else view.picture_rules)
+        limits, rules_of_talk = self.matches[0].limits, []
+        if seat is not None and self.talks:
+            rules_of_talk = limits.rules(seat, page_names(game), limits.max_episode_chars)
         team = [spec.kind if spec.is_known else "scripted" for spec in map(PolicySpec.parse, self.matches[0].team)]
         return {
             "type": "welcome",
@@ -474,6 +477,8 @@ class Session:
             "objective": "" if view is None else named(view.objective),
             "limit": None if view is None else view.limit,
             "talks": self.talks,
+            "message_rules": rules_of_talk,
+            "max_chars": limits.max_chars,
             "episodes": self.episodes,
         }
 

@@ -114,6 +114,7 @@ class EnvInfo:
         simulator: Simulator of the current state, for policies that need one; None for all others.
         told: Seats that are told over a channel what this seat knows, see ``policies.speakers``.
         messages: Whether messages reach the teammates; False where the episode's limits allow none.
+        message_delay: Steps after which messages are heard.
     """
 
     env_id: str
@@ -123,6 +124,7 @@ class EnvInfo:
     simulator: Simulator | None = None
     told: frozenset[int] = frozenset()
     messages: bool = True
+    message_delay: int = 0
 
 
 def simulator_of(info: EnvInfo, policy: str) -> Simulator:
@@ -152,8 +154,10 @@ class AgentView:
         announced: Remaining announced plan of each seat; empty without one, and for the seat itself.
         running: Text of the action that the seat has already chosen in this timestep, which its answer cannot change;
             empty before it has chosen.
-        inbox: Messages of this timestep's conversations, in order.
-        past_messages: Timestep and message of earlier timesteps.
+        inbox: Messages that the seat has heard in this timestep, its own included, in order.
+        past_messages: Timestep and message of what it has heard in earlier timesteps.
+        message_rules: What holds for its messages, as sentences, where the episode's limits differ from the defaults;
+            see ``runner.conversation.Limits``.
         error: Reason code and message of this decision's refused attempt, if any.
         attempt: Text of the refused action.
         refused: Seat, action, code and message of refusals in the previous step: those of the seat, in some games
@@ -177,6 +181,7 @@ class AgentView:
     running: str = ""
     inbox: tuple[Message, ...] = ()
     past_messages: tuple[tuple[int, Message], ...] = ()
+    message_rules: tuple[str, ...] = ()
     error: tuple[str, str] | None = None
     attempt: str = ""
     refused: tuple[tuple[int, str, str, str], ...] = ()
@@ -248,6 +253,7 @@ class AgentView:
             "running": self.running,
             "inbox": [message.to_dict() for message in self.inbox],
             "past_messages": [[timestep, message.to_dict()] for timestep, message in self.past_messages],
+            "message_rules": list(self.message_rules),
             "error": list(self.error) if self.error else None,
             "attempt": self.attempt,
             "refused": [list(refusal) for refusal in self.refused],

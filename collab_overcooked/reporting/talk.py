@@ -30,11 +30,11 @@ _NOTE = (
 def talk_card(records: Sequence[EpisodeRecord]) -> Scorecard | None:
     """Return how much each team talks; None if no game has a channel and no message has words."""
     groups = by_variant([record for record in records if not record.suite])
-    talking = [group for group in groups if group[0].env_kwargs.get("channel") or _words(group)]
+    talking = [group for group in groups if group[0].env_kwargs.get("channel") or words_of(group)]
     if not talking:
         return None
     has_symbols = any(group[0].env_kwargs.get("channel") for group in talking)
-    has_words = any(map(_words, talking))
+    has_words = any(map(words_of, talking))
     columns = (*_HEADS, *(_SYMBOLS if has_symbols else ()), *(_WORDS if has_words else ()))
     rows: list[tuple[Cell, ...]] = []
     for group in talking:
@@ -42,7 +42,7 @@ def talk_card(records: Sequence[EpisodeRecord]) -> Scorecard | None:
         row: list[Cell] = [team_text(group[0].team.values()), variant_of(group[0]).title, len(group), count]
         if has_symbols:
             row += _symbol_cells(group, count) if group[0].env_kwargs.get("channel") else [None] * len(_SYMBOLS)
-        rows.append((*row, *([_share(_words(group), count)] if has_words else [])))
+        rows.append((*row, *([_share(words_of(group), count)] if has_words else [])))
     counted = dict.fromkeys(registry.suite_of(group[0]).delivered for group in talking)
     table = ResultTable(columns, tuple(rows))
     return Scorecard("talk", "Communication", (table,), notes=(_NOTE.format(delivered=", ".join(counted)),))
@@ -71,7 +71,8 @@ def _symbol_cells(records: Sequence[EpisodeRecord], count: float) -> list[Cell]:
     return [spoken, _share(len(said), count), _share(len(said) * entropy(said) if said else 0.0, count)]
 
 
-def _words(records: Sequence[EpisodeRecord]) -> int:
+def words_of(records: Sequence[EpisodeRecord]) -> int:
+    """Return the number of words in the messages of all episodes."""
     messages = (message for record in records for step in record.steps for message in step.messages)
     return sum(len(message.say.split()) for message in messages)
 

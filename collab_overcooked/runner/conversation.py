@@ -1,19 +1,199 @@
-"""Queued plans of seats, and conversations within one timestep that change them."""
+"""Queued plans of seats, conversations within one timestep that change them, and the limits of messages."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from collab_overcooked.core.record import MessageEntry
+from collab_overcooked.envs.channel import HEARERS, MAX_DELAY
+from collab_overcooked.io import schema
+from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.policies.api import Message
 
+Replace = Callable[[Message], Message | None]
+"""Returns what others hear instead of a message, None for nothing."""
 Entry = str | int
 """An action in a queue, as text or id."""
+MAX_LIMIT = 1_000  # messages of a conversation, corrections of a decision
+MAX_CHARS = 1_000_000  # characters of a limit
+SENTENCES: Mapping[str, str] = {
+    "max_chars": "A message has at most {n} characters; the rest is cut off.",
+    "chars_left": "You may write {n} more characters in this episode.",
+    "heard_by": "Your messages are heard by {names}.",
+    "heard_by_nobody": "Your messages are heard by nobody.",
+    "hears": "You hear {names}.",
+    "hears_nobody": "You hear nobody.",
+    "one_step_later": "Messages arrive {n} step later, so nobody answers at once.",
+    "steps_later": "Messages arrive {n} steps later, so nobody answers at once.",
+    "lost": "{n} % of all messages are lost; nobody is told which.",
+}
+"""What may hold for messages, in English; pages have the same sentences in their languages."""
+
+
+class Rule(NamedTuple):
+    """What holds for the messages of a seat: a name among ``SENTENCES``, and what fills its placeholders."""
+
+    name: str
+    values: Mapping[str, float | list[str]] = {}
+
+    @property
+    def sentence(self) -> str:
+        """The rule in English."""
+        names = self.values.get("names")
+        values = {**self.values, "names": " and ".join(names)} if isinstance(names, list) else self.values
+        return SENTENCES[self.name].format_map(values)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of conversations and corrections. Those of messages hold for agents, not for voices outside the team.
+
+    Attributes:
+        max_messages: Maximum number of messages in one conversation, including the first; 0 drops all messages.
+        max_corrections: Number of times that a refused decision may be corrected; after that the agent waits one step.
+        max_chars: Maximum number of characters in a message, announced plans aside; the rest is cut off. None for no
+            limit.
+        max_episode_chars: The same for all messages of an agent in an episode; nothing is sent of what comes later.
+        message_delay: Steps after which a message is heard. A delayed message is not answered at once.
+        message_loss: Probability that a message is heard by nobody, drawn from the episode's seed.
+        messages_to: Who hears an agent: ``"all"``, the next agent (``"ring"``), all hear agent_0 only (``"one-way"``),
+            or ``"nobody"``, a control.
+
+    Raises:
+        ValueError: A limit is outside its range.
+    """
+
+    max_messages: int = 6
+    max_corrections: int = 1
+    max_chars: int | None = None
+    max_episode_chars: int | None = None
+    message_delay: int = 0
+    message_loss: float = 0.0
+    messages_to: str = "all"
+
+    def __post_init__(self) -> None:
+        for name in ("max_messages", "max_corrections"):
+            parse_integer(name, getattr(self, name), 0, most=MAX_LIMIT)
+        for name in ("max_chars", "max_episode_chars"):
+            if getattr(self, name) is not None:
+                parse_integer(name, getattr(self, name), 1, "characters", MAX_CHARS)
+        parse_integer("message_delay", self.message_delay, 0, "steps", MAX_DELAY)
+        try:
+            schema.number(0, below=1)(self.message_loss)
+        except schema.SchemaError as error:
+            raise ValueError(f"message_loss: {error}") from None
+        if self.messages_to not in HEARERS:
+            raise ValueError(near_matches("messages_to", self.messages_to, HEARERS))
+
+    def changed(self) -> dict[str, Any]:
+        """Return the limits that differ from their defaults."""
+        return {limit.name: value for limit in fields(self) if (value := getattr(self, limit.name)) != limit.default}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers of messages and corrections, and all other limits that differ from their defaults."""
+        return {"max_messages": self.max_messages, "max_corrections": self.max_corrections} | self.changed()
+
+    def hearers(self, speaker: int, n_agents: int) -> list[int]:
+        """Return the other seats that hear a seat."""
+        hears = HEARERS[self.messages_to]
+        return [seat for seat in range(n_agents) if seat != speaker and hears(speaker, seat, n_agents)]
+
+    def rules(self, seat: int, names: Sequence[str], left: int | None) -> list[Rule]:
+        """Return what holds for the messages of a seat, beyond the defaults.
+
+        Args:
+            seat: Index of the agent.
+            names: Names of all agents.
+            left: Characters that the seat may still write in the episode; None for no limit.
+        """
+        if not self.max_messages:
+            return []
+        rules, count = [], len(names)
+        if self.max_chars is not None:
+            rules.append(Rule("max_chars", {"n": self.max_chars}))
+        if left is not None:
+            rules.append(Rule("chars_left", {"n": left}))
+        if self.messages_to != "all":
+            hearers = [names[k] for k in self.hearers(seat, count)]
+            speakers = [names[k] for k in range(count) if seat in self.hearers(k, count)]
+            rules.append(Rule("heard_by", {"names": hearers}) if hearers else Rule("heard_by_nobody"))
+            rules.append(Rule("hears", {"names": speakers}) if speakers else Rule("hears_nobody"))
+        if self.message_delay:
+            name = "one_step_later" if self.message_delay == 1 else "steps_later"
+            rules.append(Rule(name, {"n": self.message_delay}))
+        if self.message_loss:
+            percent = round(100 * self.message_loss, 4)
+            rules.append(Rule("lost", {"n": int(percent) if percent == int(percent) else percent}))
+        return rules
+
+
+class _Late(NamedTuple):
+    """A message on its way."""
+
+    due: int  # timestep in which it is heard
+    message: Message
+    hearers: frozenset[int]
+    plan: int  # number of the sender's plan that it announces
+
+
+class Delivery:
+    """Messages of an episode on their way to those who hear them.
+
+    Args:
+        limits: Limits of messages.
+        n_agents: Number of seats.
+        seed: Seed of the episode.
+        replaced: Function that replaces messages; plans are then announced in their words only. None to replace none.
+    """
+
+    def __init__(self, limits: Limits, n_agents: int, seed: int, replaced: Replace | None = None) -> None:
+        self.limits, self.n_agents, self._seed, self.replaced = limits, n_agents, seed, replaced
+        self._late: deque[_Late] = deque()
+        self._sent = 0
+        self._spent = [0] * n_agents  # characters of each seat
+
+    def left(self, seat: int) -> int | None:
+        """Return how many characters a seat may still write; None for no limit."""
+        limit = self.limits.max_episode_chars
+        return None if limit is None else limit - self._spent[seat]
+
+    def cut(self, seat: int, say: str) -> str:
+        """Return the part of a message that the limits let through, which counts from now on."""
+        if not self.limits.max_messages:
+            return ""
+        bounds = [bound for bound in (self.limits.max_chars, self.left(seat)) if bound is not None]
+        if bounds and len(say) > min(bounds):
+            say = say[: min(bounds)].rstrip()
+        self._spent[seat] += len(say)
+        return say
+
+    def is_lost(self) -> bool:
+        """Draw whether the next message is lost."""
+        self._sent += 1
+        loss = self.limits.message_loss
+        return bool(loss) and np.random.default_rng([self._seed, self._sent]).random() < loss
+
+    def heard(self, message: Message) -> Message | None:
+        """Return what others hear instead of a message, None for nothing."""
+        return self.replaced(message) if self.replaced is not None and message.say else message
+
+    def send_late(self, due: int, message: Message, hearers: Collection[int], plan: int) -> None:
+        """Keep a message until the timestep in which it is heard."""
+        self._late.append(_Late(due, message, frozenset(hearers), plan))
+
+    def arriving(self, timestep: int) -> Iterator[_Late]:
+        """Yield the messages that are heard in a timestep, in the order in which they were sent."""
+        while self._late and self._late[0].due <= timestep:
+            yield self._late.popleft()
 
 
 class Plans:
-    """Queued actions of each seat, and whether each plan was announced to the teammates.
+    """Queued actions of each seat, and the teammates to whom each plan was announced.
 
     Args:
         n_agents: Number of seats.
@@ -23,14 +203,27 @@ class Plans:
     def __init__(self, n_agents: int, own_actions: Callable[[int, str], list[str]]) -> None:
         self._own_actions = own_actions
         self.queues: list[deque[Entry]] = [deque() for _ in range(n_agents)]
-        self.announced = [False] * n_agents
+        self.told: list[set[int]] = [set() for _ in range(n_agents)]  # seats to which each plan was announced
+        self.numbers = [0] * n_agents  # plans of each seat so far
         self.begun: list[Entry | None] = [None] * n_agents  # chosen from the queues in this timestep
         self.public = [False] * n_agents  # seats that show every plan
 
-    def follow(self, seat: int, plan: str | int, announced: bool) -> None:
-        """Replace a seat's queue by an action id, or by the actions of a plan; requests in it are not executed."""
+    def follow(self, seat: int, plan: str | int, told: Collection[int]) -> None:
+        """Replace a seat's queue by an action id, or by the actions of a plan; requests in it are not executed.
+
+        Args:
+            seat: Index of the agent.
+            plan: Action id or plan.
+            told: Seats to which the plan was announced.
+        """
         self.queues[seat] = deque([plan] if isinstance(plan, int) else self._own_actions(seat, plan))
-        self.announced[seat] = announced
+        self.told[seat] = set(told)
+        self.numbers[seat] += 1
+
+    def tell(self, seat: int, number: int, told: Collection[int]) -> None:
+        """Show a seat's plan to others from now on, unless another plan has replaced the one of this number."""
+        if self.numbers[seat] == number:
+            self.told[seat] |= set(told)
 
     def next(self, seat: int) -> Entry | None:
         """Pop a seat's next action from its queue; None if it is empty."""
@@ -42,9 +235,8 @@ class Plans:
         """Return a seat's queue and the announced plans of its teammates: the running action and the remaining ones."""
         texts = [tuple(text(other, entry) for entry in queue) for other, queue in enumerate(self.queues)]
         begun = [() if entry is None else (f"{text(k, entry)} (begun)",) for k, entry in enumerate(self.begun)]
-        visible = map(max, self.announced, self.public)
-        others = (begun[k] + texts[k] if is_visible and k != seat else () for k, is_visible in enumerate(visible))
-        return texts[seat], tuple(others)
+        shown = [k != seat and (seat in told or self.public[k]) for k, told in enumerate(self.told)]
+        return texts[seat], tuple(begun[k] + texts[k] if is_shown else () for k, is_shown in enumerate(shown))
 
 
 class Conversation:
@@ -52,32 +244,60 @@ class Conversation:
 
     Args:
         plans: Plans of all seats; answers update them.
-        max_messages: Maximum number of messages in one conversation, including the first.
-        voices: Messages from outside the team, received before any seat decides.
+        delivery: Messages of the episode; those that arrive in this timestep are heard before any seat decides.
+        timestep: Steps taken so far.
+        voices: Messages from outside the team, received before any seat decides; all hear them.
     """
 
-    def __init__(self, plans: Plans, max_messages: int, voices: list[Message]) -> None:
-        self._plans, self._max_messages = plans, max_messages
+    def __init__(self, plans: Plans, delivery: Delivery, timestep: int, voices: list[Message]) -> None:
+        self._plans, self._delivery, self._timestep = plans, delivery, timestep
         self._count = 0
-        self.inbox: list[Message] = []
+        self.inboxes: list[list[Message]] = [[] for _ in range(delivery.n_agents)]  # heard by each seat, own included
         self.record: list[MessageEntry] = []
         self.opened: dict[int, int] = {}  # seat -> number of the conversation that it opened in this step
+        self.told: dict[int, set[int]] = {}  # seat -> seats that have heard its last plan of this step
+        self._news: set[int] = set()  # seats that have heard something since they were last asked
+        for late in delivery.arriving(timestep):
+            self._put(late.message, late.hearers)
+            if late.message.agent is not None:
+                plans.tell(late.message.agent, late.plan, late.hearers)
         for message in voices:
-            self._receive(self._number(), message)
+            self._put(message, range(delivery.n_agents))
+            self.record.append(
+                MessageEntry(agent=None, conversation=self._number(), say=message.say, plan=message.plan)
+            )
 
     def _number(self) -> int:
         self._count += 1
         return self._count - 1
 
-    def _receive(self, number: int, message: Message) -> None:
-        if message.say:  # plans without a message are private
-            self.inbox.append(message)
-        entry = MessageEntry(agent=message.agent, conversation=number, say=message.say, plan=message.plan)
-        self.record.append(entry)
+    def _put(self, message: Message, seats: Collection[int]) -> None:
+        for seat in seats:
+            self.inboxes[seat].append(message)
+
+    def _receive(self, number: int, seat: int, say: str, plan: str) -> None:
+        """Record a seat's message and deliver it; plans without words are private."""
+        delivery, message = self._delivery, Message(seat, say, plan)
+        limits, lost = delivery.limits, delivery.is_lost()
+        self.record.append(MessageEntry(agent=seat, conversation=number, say=say, plan=plan, lost=lost))
+        heard = None if lost else delivery.heard(message)
+        shows_plan = bool(say) and heard is message
+        hearers = set() if heard is None else set(limits.hearers(seat, delivery.n_agents))
+        told = set() if limits.message_delay else hearers
+        if heard is not None and say and limits.message_delay:
+            number = self._plans.numbers[seat] + 1 if shows_plan else -1
+            delivery.send_late(self._timestep + limits.message_delay, heard, hearers, number)
+        if plan or seat not in self.told:
+            self.told[seat] = told if shows_plan else set()
+        self._news |= told
+        if say:
+            self._put(message, [seat])
+        if say and heard is not None:
+            self._put(heard, told)
 
     def add(self, seat: int, say: str, plan: str) -> None:
         """Append a correction to the conversation that its seat opened; it is not answered."""
-        self._receive(self.opened[seat], Message(seat, say, plan))
+        self._receive(self.opened[seat], seat, say, plan)
 
     def hold(
         self, seat: int, say: str, plan: str, last: bool = False
@@ -98,22 +318,27 @@ class Conversation:
         """
         opener, n_agents, number = seat, len(self._plans.queues), self._number()
         self.opened[opener] = number
-        self._receive(number, Message(opener, say, plan))
+        self._news = set()
+        self._receive(number, opener, say, plan)
         spoken, silent = 1, 0
         revised: Message | None = None
-        while spoken < self._max_messages and silent < n_agents - 1:
+        while spoken < self._delivery.limits.max_messages and silent < n_agents - 1:
             seat = (seat + 1) % n_agents
             if last and seat == opener:
                 break
+            if seat not in self._news:  # to be asked would tell that others have spoken
+                silent += 1
+                continue
+            self._news.discard(seat)
             answer = yield seat
             if answer is None or not (answer.say or answer.plan):
                 silent += 1
                 continue
             spoken, silent = spoken + 1, (0 if answer.say else silent) + int(answer.last)
             self._plans.public[seat] |= answer.public
-            self._receive(number, Message(seat, answer.say, answer.plan))
+            self._receive(number, seat, answer.say, answer.plan)
             if answer.plan and seat == opener:
                 revised = answer
             elif answer.plan:
-                self._plans.follow(seat, answer.plan, announced=bool(answer.say))
+                self._plans.follow(seat, answer.plan, self.told[seat])
         return revised

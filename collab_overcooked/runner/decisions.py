@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -13,11 +13,10 @@ from collab_overcooked.envs.api import clone, is_sequential, refusal_code
 from collab_overcooked.envs.channel import quiet_arrays, talking_game
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.io import schema
-from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.policies.action_history import MAX_PAST_ACTIONS
 from collab_overcooked.policies.api import AgentView, Decision, Message, as_decision
 from collab_overcooked.policies.observation import Observer
-from collab_overcooked.runner.conversation import Conversation, Entry, Plans
+from collab_overcooked.runner.conversation import Conversation, Delivery, Entry, Limits, Plans, Replace
 
 _ANSWER: Mapping[str, schema.Parser] = {
     "plan": schema.text,
@@ -25,33 +24,11 @@ _ANSWER: Mapping[str, schema.Parser] = {
     "tokens": schema.optional(schema.integer()),
     "seconds": schema.optional(schema.number(0)),
 }
-MAX_LIMIT = 1_000  # messages of a conversation, corrections of a decision
 MAX_PAST = 1_000  # earlier messages in a seat's ``AgentView``
 Refusal = tuple[str, str]
 """Reason code and message."""
 Answer = Decision | int | str | Message | None
 """Answer to an ``Ask``."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Limits of a decision.
-
-    Attributes:
-        max_messages: Maximum number of messages in one conversation, including the first; 0 drops all messages.
-        max_corrections: Number of times that a refused decision may be corrected; after that the agent waits one step.
-    """
-
-    max_messages: int = 6
-    max_corrections: int = 1
-
-    def changed(self) -> dict[str, int]:
-        """Return the limits that differ from their defaults."""
-        return {limit.name: value for limit in fields(self) if (value := getattr(self, limit.name)) != limit.default}
-
-    def __post_init__(self) -> None:
-        for name in ("max_messages", "max_corrections"):
-            parse_integer(name, getattr(self, name), 0, most=MAX_LIMIT)
 
 
 @dataclass(frozen=True)
@@ -161,10 +138,18 @@ class Decisions:
         limits: Limits of conversations and corrections.
         feedback: Feedback by seat; may be empty.
         observers: Observers by seat, for policies trained on another observation than the environment's.
+        seed: Seed of the episode, from which lost messages are drawn.
+        replaced: Function that replaces what others hear, see ``Delivery``.
     """
 
     def __init__(
-        self, game: Any, limits: Limits, feedback: Sequence[str], observers: Mapping[int, Observer] | None = None
+        self,
+        game: Any,
+        limits: Limits,
+        feedback: Sequence[str],
+        observers: Mapping[int, Observer] | None = None,
+        seed: int = 0,
+        replaced: Replace | None = None,
     ) -> None:
         self.game, self.limits, self.observers = game, limits, {} if observers is None else observers
         self.feedback = list(feedback) or [""] * game.n_agents
@@ -175,14 +160,16 @@ class Decisions:
         self.begun: list[int | None] = [None] * game.n_agents  # start of each seat's action
         self.clocks: list[str] = []  # times before the previous steps
         self.refused: tuple[tuple[int, str, str, str], ...] = ()  # in the previous step
-        self.messages: list[tuple[int, Message]] = []  # of previous steps
+        # Heard by each seat in previous steps
+        self.messages: list[list[tuple[int, Message]]] = [[] for _ in range(game.n_agents)]
+        self.delivery = Delivery(limits, game.n_agents, seed, replaced)
         self.actions: list[tuple[int, ...]] = []  # of previous steps
         self.owed: list[int | None] = [None] * game.n_agents  # actions that seats owe for their messages
 
     def decide(self, snapshot: DecisionState, voices: list[Message]) -> Generator[Ask, Answer, dict[str, Any]]:
         """Collect all decisions; returns the fields of the record that are known before the step."""
         n_agents = self.game.n_agents
-        self.snapshot, self.talk = snapshot, Conversation(self.plans, self.limits.max_messages, voices)
+        self.snapshot, self.talk = snapshot, Conversation(self.plans, self.delivery, snapshot.timestep, voices)
         self.charged = 0  # messages of this step whose price is already owed
         self.errors: list[ErrorEntry] = []
         self.tokens: list[int | None] = [None] * n_agents
@@ -212,7 +199,8 @@ class Decisions:
 
     def log_step(self, snapshot: DecisionState, step: Step, rejected: Sequence[int]) -> None:
         """Log messages, events and refusals of a step, including actions that the game refused during the step."""
-        self.messages += [(snapshot.timestep, message) for message in self.talk.inbox]
+        for heard, inbox in zip(self.messages, self.talk.inboxes, strict=True):
+            heard += [(snapshot.timestep, message) for message in inbox]
         self.actions.append(tuple(self._actions()))
         self.clocks.append(self.game.clock(snapshot.state, 0, snapshot.timestep))
         for seat, event in enumerate(step.events):
@@ -232,6 +220,11 @@ class Decisions:
             if verdict[0] != "OK":
                 refused.append((seat, step.action_texts[seat], *verdict))
         self.refused = tuple(refused)
+
+    def message_rules(self, seat: int) -> tuple[str, ...]:
+        """Return what holds for a seat's messages now, see ``AgentView.message_rules``."""
+        rules = self.limits.rules(seat, self.game.display_names, self.delivery.left(seat))
+        return tuple(rule.sentence for rule in rules)
 
     def _next_seat(self) -> int:
         return next(seat for seat in self.asking if seat not in self.chosen)
@@ -307,8 +300,9 @@ class Decisions:
             plan=join(plan),
             announced=tuple(map(join, announced)),
             running=snapshot.texts[seat][self.chosen[seat]] if seat in self.chosen else "",
-            inbox=tuple(self.talk.inbox),
-            past_messages=tuple(self.messages[-MAX_PAST:]),
+            inbox=tuple(self.talk.inboxes[seat]),
+            past_messages=tuple(self.messages[seat][-MAX_PAST:]),
+            message_rules=self.message_rules(seat),
             error=refusal,
             attempt=attempt,
             refused=tuple(r for r in self.refused if view.public_refusals or r[0] == seat),
@@ -330,7 +324,8 @@ class Decisions:
         self.plans.public[seat] |= decision.public
         if decision.turn_order:
             self._set_turn_order(decision.turn_order)
-        announced, say = decision.plan, decision.say if self.limits.max_messages else ""
+        decision = replace(decision, say=self.delivery.cut(seat, decision.say))
+        announced, say = decision.plan, decision.say
         queued = decision.plan if decision.action is None else int(decision.action)
         if decision.action is not None and not announced:
             announced = self.snapshot.text(seat, decision.action)
@@ -340,7 +335,7 @@ class Decisions:
             revised = yield from self._converse(seat, announced, decision)
             if revised is not None:
                 queued, say = revised.plan, revised.say
-        self.plans.follow(seat, queued, announced=bool(say))
+        self.plans.follow(seat, queued, self.talk.told[seat] if say else ())
 
     def _asks_after(self, seat: int) -> list[Ask]:
         later = [other for other in self.asking if other != seat and other not in self.chosen]
@@ -359,6 +354,7 @@ class Decisions:
                 message = answer
                 if message is not None:
                     self._count(other, message)
+                    message = message._replace(say=self.delivery.cut(other, message.say))
         except StopIteration as end:
             revised: Message | None = end.value
             return revised

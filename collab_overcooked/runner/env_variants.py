@@ -73,7 +73,7 @@ def variant_of_play(
     env_kwargs: Mapping[str, Any],
     team: tuple[str, ...],
     max_cycles: int | None,
-    limits: Mapping[str, int],
+    limits: Mapping[str, Any],
     axes: Collection[str] | None = None,
 ) -> Variant:
     """Return the variant of episodes, which need not have been played.

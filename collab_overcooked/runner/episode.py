@@ -35,7 +35,8 @@ from collab_overcooked.policies.observation import Observer, observer_of
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.policies.shown_game import shown_game
 from collab_overcooked.policies.torch_threads import one_torch_thread
-from collab_overcooked.runner.decisions import Answer, Ask, Decisions, DecisionState, Limits
+from collab_overcooked.runner.conversation import Limits, Replace
+from collab_overcooked.runner.decisions import Answer, Ask, Decisions, DecisionState
 from collab_overcooked.runner.records import record_class
 from collab_overcooked.runner.teams import Team
 
@@ -96,7 +97,7 @@ class Started:
     observers: dict[int, Observer] = field(default_factory=dict, repr=False)
     # Seats whose policies play without the channel of the game, see ``Capabilities.speaks``
     silent: set[int] = field(default_factory=set, repr=False)
-    messages: bool = True  # Whether messages reach anybody, see ``Limits.max_messages``
+    limits: Limits = field(default_factory=Limits)  # Of messages
 
     def reset(self, team: Team) -> None:
         """Reset the policies of a team; those that need a simulator get one in their ``EnvInfo``."""
@@ -125,7 +126,15 @@ class Started:
         else:
             self.observers.pop(seat, None)  # of a policy that sat here before
         simulator = Simulator(game, state, seat) if Capabilities.of(policy).needs_simulator else None
-        info = EnvInfo(game.id, game, self.task, names, simulator, messages=self.messages)
+        info = EnvInfo(
+            game.id,
+            game,
+            self.task,
+            names,
+            simulator,
+            messages=self.limits.max_messages > 0,
+            message_delay=self.limits.message_delay,
+        )
         policy.reset(seat, info, policy_seed(self.seed, seat))
 
 
@@ -159,6 +168,7 @@ class EpisodeConfig:
     accounts: Callable[[], Mapping[str, Any]] = dict  # Returns the cost of answers by agent, when the episode is over
     start: Mapping[str, Any] | None = None  # Initial scene, which is not part of the record
     ends_after: int | None = None  # Steps after which it is stopped before its time limit, which agents know
+    replaced: Replace | None = None  # Replaces what others hear, unknown to the agents and the record
 
 
 class Episode(Generator[Event, Answer, EpisodeRecord]):
@@ -181,6 +191,7 @@ class Episode(Generator[Event, Answer, EpisodeRecord]):
         self._step_class = step_class(self._record_class)
         self._success = self._over = False
         self._logger = make_logger(env.game.id)
+        self._table: Decisions | None = None  # before the first step
         self._loop = self._play()
 
     def send(self, value: Answer) -> Event:
@@ -211,11 +222,9 @@ class Episode(Generator[Event, Answer, EpisodeRecord]):
         observers: dict[int, Observer] = {}
         silent: set[int] = set()
         self._log_start()  # the episode may be left before its first step
-        voices, ordered = self._receive(
-            (yield Started(env, config.task, seed, observers, silent, self._limits.max_messages > 0))
-        )
+        voices, ordered = self._receive((yield Started(env, config.task, seed, observers, silent, self._limits)))
         self._log_start()
-        table = Decisions(self.game, self._limits, config.feedback, observers)
+        self._table = table = Decisions(self.game, self._limits, config.feedback, observers, seed, config.replaced)
         while env.agents and len(self.steps) != self.ends_after:
             snapshot = DecisionState(env.clone_state().state, len(self.steps), observations, env, silent)
             decided = yield from table.decide(snapshot, voices)
@@ -225,6 +234,14 @@ class Episode(Generator[Event, Answer, EpisodeRecord]):
             voices, ordered = self._receive((yield Stepped(len(self.steps), env, step, self._record)))
         self._over = True
         return self._record()
+
+    def heard(self, seat: int) -> tuple[Message, ...]:
+        """Return what a seat has heard in the current step, its own messages included, or in the last one."""
+        return () if self._table is None else tuple(self._table.talk.inboxes[seat])
+
+    def chars_left(self, seat: int) -> int | None:
+        """Return how many characters a seat may still write; None for no limit."""
+        return None if self._table is None else self._table.delivery.left(seat)
 
     def take(self, actions: Sequence[Sequence[int]]) -> EpisodeRecord:
         """Replay precomputed joint actions and return the record.
@@ -314,6 +331,7 @@ def episode(
     start: Mapping[str, Any] | None = None,
     accounts: Callable[[], Mapping[str, Any]] = dict,
     ends_after: int | None = None,
+    replaced: Replace | None = None,
 ) -> Episode:
     """Begin an episode that requests every decision: a generator of events that is sent the answers.
 
@@ -330,6 +348,7 @@ def episode(
         start: Initial scene, which is not part of the record; that of the seed if None.
         accounts: Function that returns the cost of answers by agent, called when the episode is over.
         ends_after: Steps after which the episode is stopped before its time limit; agents know this number.
+        replaced: Function that returns what others hear instead of a message, None for nothing. Agents do not know.
 
     Returns:
         A generator that yields ``Started``, ``Ask`` and ``Stepped``, is sent the answers, and returns the record.
@@ -347,6 +366,7 @@ def episode(
         start=start,
         accounts=accounts,
         ends_after=ends_after,
+        replaced=replaced,
     )
     return Episode(env, specs, seed, config)
 

@@ -154,7 +154,7 @@ class MatchPlan:
         Settings files are included by content. The number of repetitions is not part of it: a run can be extended.
         """
         config: dict[str, Any] = {"suite": self.suite, "version": __version__, "seed": self.seed}
-        config |= {"options": dict(self.options), "limits": asdict(self.limits)}
+        config |= {"options": dict(self.options), "limits": self.limits.to_dict()}
         teams = self.teams()
         if len(teams) == 1:
             config["team"] = list(teams[0])

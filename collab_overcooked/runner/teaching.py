@@ -17,7 +17,7 @@ from collab_overcooked.metrics.registry import metrics_of
 from collab_overcooked.policies.api import Learner, Lesson, Policy, ReportsUsage, Teacher
 from collab_overcooked.policies.registry import LANGUAGE
 from collab_overcooked.policies.specs import make_known_policy
-from collab_overcooked.runner.decisions import Limits
+from collab_overcooked.runner.conversation import Limits
 from collab_overcooked.runner.episode import play_episode, watching
 from collab_overcooked.runner.teams import Team, make_team
 

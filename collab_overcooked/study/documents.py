@@ -110,7 +110,7 @@ def _values_of(condition: Condition) -> dict[str, str]:
         "suite": condition.suite,
         **{f"agent_{seat}": spec for seat, spec in enumerate(first.team)},
         **{name: ", ".join(sorted(texts)) for name, texts in options.items()},
-        **{f"limits.{name}": str(value) for name, value in asdict(first.limits).items()},
+        **{f"limits.{name}": str(value) for name, value in first.limits.to_dict().items()},
         **{f"play.{name}": str(value) for name, value in asdict(condition.settings).items()},
         "episodes": str(condition.episodes),
         "voice": str(condition.voice),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import date
 from itertools import chain
 from pathlib import Path
@@ -217,7 +217,9 @@ class _Reader:
                 team,
                 seed=seed,
                 options=doc.mapping(*path, "set", default={}),
-                limits=Limits(**doc.mapping(*path, "limits", only=("max_messages", "max_corrections"), default={})),
+                limits=Limits(
+                    **doc.mapping(*path, "limits", only=[limit.name for limit in fields(Limits)], default={})
+                ),
                 **{str(key): value for key, value in doc.mapping(*path, "options", default={}).items()},
             )
             matches = tuple(

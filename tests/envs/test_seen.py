@@ -42,7 +42,8 @@ GAMES: dict[str, tuple[str, dict[str, Any]]] = {
 KEYS = {
     "seat", "name", "role", "names", "timestep", "limit", "text", "manual", "recipe", "orders", "vocabulary",
     "legal_actions", "idle_action", "observation", "mask", "plan", "announced", "running", "inbox", "past_messages",
-    "error", "attempt", "refused", "earlier", "history", "starts", "clocks", "feedback", "past_actions",
+    "message_rules", "error", "attempt", "refused", "earlier", "history", "starts", "clocks", "feedback",
+    "past_actions",
 }  # fmt: skip
 
 

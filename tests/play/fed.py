@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from collab_overcooked.play.server import FILES, page_file
+from collab_overcooked.runner.conversation import SENTENCES
 
 HOME = "http://127.0.0.1:9"
 NOTE_MESSAGES = """const parse = JSON.parse;
@@ -45,6 +46,8 @@ def welcome(role: str, clock: str, goal: str, **more: Any) -> dict[str, Any]:
         "objective": "Bring 2 things.",
         "limit": 40,
         "talks": True,
+        "message_rules": [[name, {"n": 12.5, "names": NAMES}] for name in SENTENCES],
+        "max_chars": None,
         "episodes": 3,
     } | more
 

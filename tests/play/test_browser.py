@@ -124,6 +124,34 @@ def test_two_people_talk_and_one_comes_back(context, problems, tmp_path) -> None
     assert aborted["ended"] == "left"
 
 
+def test_a_message_is_cut_and_arrives_a_step_later(context, problems, tmp_path) -> None:
+    limits = ("--max-chars", "20", "--max-episode-chars", "1500", "--message-delay", "1")
+    with hosted(tmp_path, *ESCAPE, "--team", "all=person", *limits) as links:
+        one, other = opened(context, links[0]), opened(context, f"{links[1]}?language=de")
+        ready(other, one)
+        one.locator(TURN).wait_for()
+        rules = "A message has at most 20 characters; the rest is cut off. You may write {} more characters in this"
+        expect(one.locator("#message-rules")).to_contain_text(rules.format("1,500"))
+        expect(one.locator("#message-rules")).to_contain_text("Messages arrive 1 step later, so nobody answers")
+        expect(other.locator("#message-rules")).to_contain_text("Nachrichten kommen 1 Schritt später an")
+        assert one.locator("#say").get_attribute("maxlength") == "20"
+        one.locator("#say").evaluate("input => { input.maxLength = 1000; }")  # as a page that was changed
+        one.fill("#say", "I go to the north, and you")
+        one.click("#send")
+        other.locator(TURN).wait_for()
+        assert other.locator("#said").text_content() == ""
+        other.bring_to_front()
+        other.click("#send")
+        expect(one.locator("#said p")).to_have_text(["Alice (you):I go to the north, a"])
+        one.locator(f"body[data-step='1'] {TURN}").wait_for()
+        expect(one.locator("#message-rules")).to_contain_text(rules.format("1,480"))
+        one.bring_to_front()
+        one.click("#send")
+        expect(other.locator("#said p")).to_have_text(["Alice:I go to the north, a"])
+        assert other.evaluate("document.body.dataset.step") == "1"
+        assert problems == []
+
+
 def test_every_control_has_a_name_and_the_host_page_works(context, problems, tmp_path) -> None:
     with hosted(tmp_path, *ESCAPE, "--team", "all=person") as links:
         host, page = context.new_page(), opened(context, links[0])

@@ -19,6 +19,7 @@ from collab_overcooked.play.people import VOICE, WATCHER, Person, SendQueue
 from collab_overcooked.play.practice import Goal
 from collab_overcooked.play.settings import PlaySettings
 from collab_overcooked.policies.specs import make_policy
+from collab_overcooked.runner.conversation import Limits
 from collab_overcooked.runner.episode import episode
 from collab_overcooked.runner.teams import make_team
 
@@ -50,7 +51,9 @@ class Table:
         watched: bool = False,
         goal: Goal | None = None,
         settings: Mapping[str, Any] | None = None,
+        limits: Limits | None = None,
     ) -> None:
+        self.limits = limits
         self.env = make("Overcooked-v0", layout="cramped_room", max_cycles=STEPS)
         self.specs, self.log, self.time = tuple(team), list[Mapping[str, Any]](), Time()
         seats = make_team(team, lambda spec: PersonSeat() if spec == "person" else make_policy(spec))
@@ -79,7 +82,7 @@ class Table:
         everybody = [*self.people.values(), *self.watchers, *([self.voice] if self.voice else [])]
         readers = [asyncio.create_task(self._read(person, respond)) for person in everybody if person.left_at is None]
         await asyncio.sleep(0)
-        run = episode(self.env, self.specs, 7, task="cramped_room")
+        run = episode(self.env, self.specs, 7, task="cramped_room", limits=self.limits)
 
         async def begin() -> None:
             pass
@@ -301,6 +304,34 @@ def test_a_voice_is_asked_before_every_step_and_heard_by_the_team() -> None:
     assert said == [f"step {k}" for k in range(1, STEPS + 1)]
 
 
+@pytest.mark.parametrize("to", ["all", "one-way"])
+def test_pages_show_what_their_seat_hears_and_watchers_everything(to: str) -> None:
+    def speak(table: Table, person: Person, message: dict[str, Any]) -> None:
+        if message["type"] == "ask" and message["kind"] == "act":
+            words = f"{person.agent} in {message['timestep']}"
+            answer = {"type": "act", "turn": message["turn"], "plan": message["actions"][0], "say": words}
+            table.driver.receive(person, answer)
+        else:
+            take_first(table, person, message)
+
+    table = Table(("person", "person"), watched=True, limits=Limits(messages_to=to, message_delay=1))
+    table.play(speak)
+    chef, mate = table.people.values()
+    one, other = ({f"{who} in {t}" for t in range(STEPS)} for who in ("agent_0", "agent_1"))
+    last = {f"agent_0 in {STEPS - 1}", f"agent_1 in {STEPS - 1}"}
+    shown = {}
+    for person in (chef, mate, *table.watchers):
+        frames = [entry["say"] for frame in table.of_type(person, "frame") for entry in frame.get("said", ())]
+        early = [m["say"] for kind in ("ask", "wait") for each in table.of_type(person, kind) for m in each["inbox"]]
+        assert set(early) <= set(frames)
+        shown[person] = set(frames)
+    assert shown[chef] == one | (other - last if to == "all" else set())
+    assert shown[mate] == other | (one - last)
+    assert shown[table.watchers[0]] == one | other
+    late = [entry for frame in table.of_type(mate, "frame") for entry in frame.get("said", ()) if entry["say"] in one]
+    assert len(late) == STEPS - 1
+
+
 def test_in_real_time_keys_choose_and_nobody_is_asked() -> None:
     table = Table(settings={"clock": "ticks", "tick": 0.1})
     table.driver.clock = TickClock(0.1, table.time.now, table.time.sleep)
@@ -315,3 +346,14 @@ def test_in_real_time_keys_choose_and_nobody_is_asked() -> None:
     assert person.counts == {"decisions": 1}
     idle = table.env.game.action_texts(None, 0, 0)[table.env.game.idle_action(0)]
     assert [step.action_texts[0] == idle for step in record.steps] == [False, True, True, True], action
+    assert not any("chars_left" in frame for frame in table.of_type(person, "frame"))
+
+
+def test_frames_in_real_time_have_the_characters_left_of_the_episode() -> None:
+    table = Table(settings={"clock": "ticks", "tick": 0.1}, limits=Limits(max_episode_chars=8))
+    table.driver.clock = TickClock(0.1, table.time.now, table.time.sleep)
+    (person,) = table.people.values()
+    table.driver.receive(person, {"type": "say", "say": "hello"})
+    table.play(lambda table, person, message: None)
+    left = [frame["chars_left"] for frame in table.of_type(person, "frame") if frame["timestep"]]
+    assert left == [3] * STEPS

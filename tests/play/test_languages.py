@@ -13,6 +13,7 @@ import pytest
 from collab_overcooked import registry
 from collab_overcooked.play.server import page_file
 from collab_overcooked.play.settings import LANGUAGES
+from collab_overcooked.runner.conversation import SENTENCES
 
 OTHERS = [language for language in LANGUAGES if language != "en"]
 
@@ -36,6 +37,10 @@ def test_every_language_has_the_words_and_games_of_english(language: str) -> Non
     assert shape(here["games"]) == shape(english["games"])
     same = [key for key, text in here["page"].items() if text == english["page"][key] and len(str(text)) > 12]
     assert not same, "still English"
+
+
+def test_pages_say_of_messages_what_prompts_say() -> None:
+    assert words("en")["page"]["message_rules"] == SENTENCES
 
 
 def test_every_game_has_a_name_and_a_goal() -> None:

@@ -21,6 +21,7 @@ from collab_overcooked.play.practice import TUTORIAL
 from collab_overcooked.play.recording import ABORTED, INPUTS
 from collab_overcooked.play.settings import PlaySettings
 from collab_overcooked.policies.specs import PolicySpec, make_policy
+from collab_overcooked.runner.conversation import Limits
 from collab_overcooked.runner.records import read_records
 from collab_overcooked.runner.replay import first_difference
 
@@ -478,6 +479,15 @@ def test_pages_know_whether_a_partner_reads(make_session, partner, talks) -> Non
     (first, *_) = [message for message in welcome if message["type"] == "welcome"]
     assert first["talks"] is talks and first["team"] == ["human", "human" if talks else "scripted"]
     assert [goal.name for goal in session._practice] == [TUTORIAL, *(["speak"] if talks else [])]
+
+
+def test_pages_say_what_holds_for_messages(make_session) -> None:
+    limits = Limits(max_chars=40, max_episode_chars=400, message_loss=0.1)
+    session = make_session(["all=person"], limits=limits, **ESCAPE)
+    welcome = play(session, lambda message: {"type": "leave"} if message["type"] == "frame" else None)[0].got
+    (first, *_) = [message for message in welcome if message["type"] == "welcome"]
+    assert first["max_chars"] == 40
+    assert first["message_rules"] == [("max_chars", {"n": 40}), ("chars_left", {"n": 400}), ("lost", {"n": 10})]
 
 
 def test_pages_name_people_where_a_game_numbers_them(make_session) -> None:

@@ -16,7 +16,7 @@ import collab_overcooked
 from collab_overcooked.core.record import HistoryEntry
 from collab_overcooked.io.structs import encode
 from collab_overcooked.policies.api import Decision, Message
-from collab_overcooked.runner.conversation import Conversation, Plans
+from collab_overcooked.runner.conversation import Conversation, Delivery, Plans
 from collab_overcooked.runner.episode import (
     Ask,
     EpisodeConfig,
@@ -528,7 +528,8 @@ def test_an_opener_that_closes_its_conversation_is_not_asked_again(env, scripted
 
 
 def test_each_of_several_teammates_answers_a_closed_conversation_once():
-    talk = Conversation(Plans(3, lambda seat, plan: [plan]), 9, []).hold(1, "Go.", "", last=True)
+    plans = Plans(3, lambda seat, plan: [plan])
+    talk = Conversation(plans, Delivery(Limits(max_messages=9), 3, 0), 0, []).hold(1, "Go.", "", last=True)
     asked = [next(talk), talk.send(Message(2, "Yes.", ""))]
     with pytest.raises(StopIteration):
         talk.send(Message(0, "Yes.", ""))

@@ -45,6 +45,26 @@ def test_levels_change_keys_and_numbers_fill_placeholders() -> None:
     }
 
 
+def test_limits_of_messages_are_levels_of_a_factor() -> None:
+    content = factorial()
+    content["factors"]["talk"] = {
+        "free": {},
+        "short": {"limits": {"max_chars": 40, "max_episode_chars": 400}},
+        "slow": {"limits": {"message_delay": 2, "message_loss": 0.1}},
+        "mute": {"limits": {"messages_to": "nobody"}},
+    }
+    study = read_study(content)
+    limits = {name: condition.matches[0].limits.changed() for name, condition in study.conditions.items()}
+    assert limits["mate_free"] == {}
+    assert limits["mate_short"] == {"max_chars": 40, "max_episode_chars": 400}
+    assert limits["random_slow"] == {"message_delay": 2, "message_loss": 0.1}
+    assert limits["mate_mute"] == {"messages_to": "nobody"}
+    assert "limits.message_delay" in str(study_facts(study))
+    content["factors"]["talk"]["slow"]["limits"]["message_loss"] = 2
+    with pytest.raises(LayoutError, match="message_loss"):
+        read_study(content)
+
+
 @pytest.mark.parametrize(
     ("path", "value", "complaint"),
     [

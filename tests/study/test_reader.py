@@ -116,7 +116,7 @@ def test_what_cannot_work_is_refused(path: tuple[Any, ...], value: Any, complain
             "max_messages: -1",
             "an integer from 0 to 1000, not -1",
         ),
-        (("conditions", "helped", "limits"), {"max_message": 1}, "max_message: 1", "did you mean max_messages?"),
+        (("conditions", "helped", "limits"), {"max_message": 1}, "max_message: 1", "did you mean max_messages"),
         (("conditions", "helped", "team"), ["agent_0=person"], "team:", "no policy for agent_1"),
         (("conditions", "helped", "suite"), "rusch", "suite: rusch", "did you mean rush?"),
         (("conditions", "helped", "play"), {"tick": "fast"}, "tick: fast", "a number from 0.03 to 10"),

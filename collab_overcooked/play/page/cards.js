@@ -3,8 +3,10 @@
 import { markCells, redraw } from "/page/board.js";
 import { send } from "/page/connection.js";
 import { keysText, makePad, writing } from "/page/keys.js";
-import { fill, game, phrase, words } from "/page/language.js";
+import { fill, game, language, phrase, words } from "/page/language.js";
 import { $, make, nameOf, now, recall, remember, say, show, touched, turns } from "/page/page.js";
+
+const MOST = 1000; // characters of a message
 
 export function welcome() {
   const own = game(now.me.game),
@@ -40,11 +42,25 @@ export function welcome() {
   $("sight-title").textContent = words[now.me.role === "seat" ? "sight" : "last_step"];
   show("chat", !turns() && now.me.role !== "watcher" && now.me.talks);
   show("say-row", now.me.talks);
+  showMessageRules();
   show("talk", now.me.talks || now.me.role === "watcher");
   show("leave", now.me.role !== "watcher");
   $("text").setAttribute("aria-live", turns() ? "polite" : "off");
   if (now.me.menu !== "legal") $("planning").open = true; // what is planned stays when the connection is made again
   makePad();
+}
+
+// What holds for messages: their length, who hears them, when, and whether some are lost. left: the characters that
+// the seat may still write in this episode.
+export function showMessageRules(left) {
+  const tell = ([name, values]) => {
+    const n = name === "chars_left" ? (left ?? values.n) : values.n;
+    return fill(words.message_rules[name], { n: n?.toLocaleString(language()), names: values.names?.join(", ") });
+  };
+  const text = now.me.message_rules.map(tell).join(" ");
+  if ($("message-rules").textContent !== text) $("message-rules").textContent = text;
+  show("message-rules", Boolean(text));
+  for (const id of ["say", "chat-words"]) $(id).maxLength = Math.min(now.me.max_chars ?? MOST, left ?? MOST, MOST);
 }
 
 const howToAct = () =>

@@ -7,6 +7,7 @@ import {
   showDone,
   showEnding,
   showFacts,
+  showMessageRules,
   showRematch,
   showState,
   showSteps,
@@ -97,6 +98,7 @@ const HANDLERS = {
       if ($("text").textContent !== text) $("text").textContent = text;
       showFacts();
     }
+    showMessageRules(message.chars_left);
     const news = message.news ?? [];
     if (news.length || !message.whole) showNews(news, now.gains);
     for (const [, seat, label] of news) if (seat !== null) showDone(seat, label);

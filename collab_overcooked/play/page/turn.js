@@ -1,7 +1,7 @@
 // A turn: what can be done and asked for, plans, messages, and the answer to the server.
 
 import { closePick, goOn, markCells, placesOf } from "/page/board.js";
-import { showFacts } from "/page/cards.js";
+import { showFacts, showMessageRules } from "/page/cards.js";
 import { send } from "/page/connection.js";
 import { writing } from "/page/keys.js";
 import { phrase, words } from "/page/language.js";
@@ -72,6 +72,7 @@ export function showQuestion() {
   $("plan").value = saved.plan ?? "";
   $("say").value = saved.say ?? "";
   $("filter").value = "";
+  showMessageRules(now.question.chars_left);
   const acts = kind !== "voice" || now.question.actions.length > 0; // a voice may order where the game takes orders
   for (const entry of [...now.question.actions, ...now.question.legal, ...Object.values(requests())]) inWords(entry);
   show("menu", now.question.actions.length > 0);

@@ -255,7 +255,7 @@ class ModelPlanFunctions:
         variables = {
             "me": seen.names[briefing.seat],
             "members": [seen.names[seat] for seat in briefing.members],
-            "manual": rules_of(seen, pays=bool(self.values["charge"])),
+            "manual": "\n".join((rules_of(seen, pays=bool(self.values["charge"])), *seen.message_rules)),
             "view": briefing.view,
             "options": {seen.names[seat]: _offers(briefing, seat) for seat in briefing.members},
             "history": {seen.names[seat]: briefing.history.get(seat, ()) for seat in briefing.members},

@@ -50,6 +50,7 @@ class PartnerAgent:
         self._variables = instructions.variables() | {
             "parts": self.names,
             "talk": values["talk"],
+            "delay": session.info.message_delay,
             "helper": values["helper"],
             "json": session.settings.json,
             "tools": values["channel"] == TOOLS,

@@ -344,3 +344,32 @@ def test_prompts_say_whether_teammates_see_plans(play_team):
     ):
         _, client = play_team(spec, lambda request: {"analysis": "", "plan": "wait(1)", "say": ""}, max_cycles=1)
         assert all(message in request.turns[0].content for request in client.asked)
+
+
+def test_prompts_say_what_holds_for_messages_and_not_which_are_lost(play_team):
+    limits = Limits(max_chars=12, max_episode_chars=30, message_delay=2, message_loss=0.5)
+    says = [{"analysis": "", "plan": "wait(1)", "say": "Please bring an egg."}]
+    record, client = play_team("llm:m", lambda request: says[0], limits=limits, max_cycles=5)
+    first, rules = client.last[0], client.asked[0].turns[0].content
+    assert (
+        "A message has at most 12 characters; the rest is cut off. You may write 30 more characters in this episode. "
+        "Messages arrive 2 steps later, so nobody answers at once. 50 % of all messages are lost; nobody is told which."
+    ) in first
+    assert "opens a conversation within this timestep" not in rules and "is heard in a later timestep" in rules
+    messages = [message for step in record.steps for message in step.messages]
+    assert [(message.agent, message.say) for message in messages] == [
+        *((seat, "Please bring") for seat in (0, 1, 0, 1)),
+        *((seat, "Please") for seat in (0, 1)),
+    ]
+    assert "You may write 6 more characters" in client.last[4] and "You may write 0 more" in client.last[6]
+    for seat, name in enumerate(("Bob", "Alice")):
+        arrived = [message for step in record.steps[:3] for message in step.messages if message.agent == seat]
+        heard = [question for question in client.last[1 - seat :: 2] if f", {name}: Please" in question]
+        assert bool(heard) == any(not message.lost for message in arrived)
+
+
+def test_prompts_without_limits_do_not_mention_any(play_team):
+    for talk in ("", "?talk=off"):
+        limits = Limits(message_delay=2) if talk else None
+        _, client = play_team(f"llm:m{talk}", speak(["egg"]), limits=limits, max_cycles=2)
+        assert not any("Messages arrive" in question for question in client.last)

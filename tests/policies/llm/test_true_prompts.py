@@ -11,8 +11,7 @@ import collab_overcooked as co
 from collab_overcooked.games.house.text.text import several
 from collab_overcooked.games.overcooked.engine.constants import MEMORY, DirectiveHistory
 from collab_overcooked.games.rooms.engine.constants import Player
-from collab_overcooked.runner.conversation import Plans
-from collab_overcooked.runner.decisions import Limits
+from collab_overcooked.runner.conversation import Limits, Plans
 
 pytest.importorskip("jinja2", reason="needs the extra llm")
 CLOCKS = {
@@ -361,6 +360,21 @@ def test_messages_that_nobody_would_read_are_not_drafted(play_team):
         _, client = play_team(spec, answer, "Housework-v0", limits=limits, max_cycles=4)
         asked.append(client.last)
     assert asked[0] == asked[1]
+
+
+@pytest.mark.parametrize("kind", ["coela", "roco", "capo"])
+def test_who_writes_messages_is_told_their_limits(play_team, kind):
+    def answer(request):
+        return {"message": "Hello there."} if "message" in request.turns[-1].content else {"action": 1}
+
+    limits = Limits(max_chars=5, messages_to="one-way")
+    record, client = play_team(f"llm:m?agent={kind}", answer, "Housework-v0", limits=limits, max_cycles=4)
+    asked = [
+        question for question in client.last if re.search("Write one short message|Propose a joint plan", question)
+    ]
+    assert asked and all("A message has at most 5 characters" in question for question in asked)
+    assert any("Your messages are heard by nobody." in question for question in asked)
+    assert {message.say for step in record.steps for message in step.messages} <= {"Hello", ""}
 
 
 def test_tools_offer_what_a_plan_can_have(play_team):

@@ -102,7 +102,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
             "random_state": True,
             "view_radius": 1,
         },
-        {"layout": ["cramped_room", "long_room", "cramped_room_v2"], "text_info": True},
+        {"layout": "procedural", "generator": {"count": 6, "rooms": [1, 2]}, "view_radius": 2, "text_info": True},
     ],
     "CollabCapture-v0": [
         {"sight": "room", "mask_in": "obs", "text_info": True},

@@ -13,7 +13,7 @@ import numpy as np
 from collab_overcooked.envs.event_rewards import Pay
 from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.envs.seen import SeatView
-from collab_overcooked.io.checks import parse_text, quote_value
+from collab_overcooked.io.checks import parse_text
 from collab_overcooked.kernels.batch_kernels import BatchKernels
 from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE
 from collab_overcooked.render.model import Drawing
@@ -42,11 +42,9 @@ from .engine.solvability import FLOOR
 from .engine.spec import Layout, load_kitchen
 from .engine.state import Out, State
 from .engine.step import BATCH_KERNELS, DIRECTIVES
-from .pool import read_pool
+from .pool import PROCEDURAL, read_pool, refuse_generator
 from .text import text
 from .text.manual import OvercookedManual, Reader, orders_text
-
-PROCEDURAL = "procedural"
 
 
 class LayoutView(SeatView):
@@ -232,6 +230,5 @@ def load_pool(source: Any, generator: Mapping[str, Any] | None = None, agents: i
     """
     if source == PROCEDURAL:
         return generate(read_generator_config({**({} if agents is None else {"agents": agents}), **(generator or {})}))
-    if generator is not None:
-        raise ValueError(f"generator is for layout {PROCEDURAL!r}, not {quote_value(source)}")
+    refuse_generator(source, generator)
     return read_pool(source, load_kitchen)

@@ -22,6 +22,17 @@ from .engine.rules import next_layout
 from .engine.state import State
 
 Layout = TypeVar("Layout")
+PROCEDURAL = "procedural"  # layout of a pool that is generated
+
+
+def refuse_generator(source: Any, generator: Mapping[str, Any] | None) -> None:
+    """Refuse options of the generator for layouts that are not generated.
+
+    Raises:
+        ValueError: There are some.
+    """
+    if generator is not None:
+        raise ValueError(f"generator is for layout {PROCEDURAL!r}, not {quote_value(source)}")
 
 
 def read_pool(source: Any, load: Callable[[Any], Layout]) -> list[Layout]:

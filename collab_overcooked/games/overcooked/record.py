@@ -69,5 +69,6 @@ RECORDS = (
             "planner": "collab_overcooked.games.overcooked.v2.policies.recipe_belief:planner_from_text",
         },
         documents=("collab_overcooked.games.overcooked.v2.suite:LAYOUT",),
+        generator="collab_overcooked.games.overcooked.v2.suite:HiddenRecipeGenerator",
     ),
 )

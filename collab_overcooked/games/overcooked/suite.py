@@ -57,7 +57,7 @@ from .engine.generate import (
 )
 from .engine.solvability import DISPENSERS, floors_in_cycle, list_untouched, works_anywhere
 from .engine.spec import FOLDER, KEYS, Layout, layouts, load_kitchen
-from .env import PROCEDURAL
+from .pool import PROCEDURAL
 from .text.text import CONTINUE_TEXT
 
 Printed = tuple[float, float | None]

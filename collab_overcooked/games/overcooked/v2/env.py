@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from typing import Any
 
 from collab_overcooked.envs.event_rewards import Pay
@@ -12,12 +13,13 @@ from collab_overcooked.render.model import Drawing
 
 from ..engine.constants import HAND_END, HORIZON, Action, Change, Clock, Param, Player, Reason
 from ..engine.state import Out, State
-from ..pool import read_pool
+from ..pool import PROCEDURAL, read_pool, refuse_generator
 from .engine import rules
 from .engine.compile import compile_layouts
 from .engine.config import OvercookedV2Config
 from .engine.constants import Event
-from .engine.spec import load_kitchen
+from .engine.generate import generate, read_config
+from .engine.spec import Layout, load_kitchen
 from .engine.step import BATCH_KERNELS
 from .text.text import OvercookedV2Text
 
@@ -45,7 +47,7 @@ class OvercookedV2(OvercookedV2Text):
     def __init__(self, *values: Any, **options: Any) -> None:
         config = OvercookedV2Config.read(values, options)
         self.kwargs = config.to_dict()
-        self.compiled = compile_layouts(read_pool(config.layout, load_kitchen), config)
+        self.compiled = compile_layouts(load_pool(config.layout, config.generator), config)
         self.layout_names = self.compiled.names if len(self.layouts) > 1 else ()
         height, width = self.compiled.tables.terrain.shape[1:]
         self.n_agents = self.compiled.n_players
@@ -84,3 +86,16 @@ class OvercookedV2(OvercookedV2Text):
         from .text.picture import picture
 
         return picture(self, scene, seat)
+
+
+def load_pool(source: Any, generator: Mapping[str, Any] | None = None) -> list[Layout]:
+    """Read one layout or several, or generate them.
+
+    Raises:
+        ValueError: The source has another type, or options of the generator are given without it.
+        LayoutError: A file is invalid.
+    """
+    if source == PROCEDURAL:
+        return generate(read_config(generator))
+    refuse_generator(source, generator)
+    return read_pool(source, load_kitchen)

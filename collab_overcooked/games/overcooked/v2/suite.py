@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import cache, partial
 from itertools import product
+from pathlib import Path
 from typing import Any, ClassVar
 
 from collab_overcooked import registry
@@ -13,14 +15,17 @@ from collab_overcooked.evaluation.par_score import NO_POLICY, play_par
 from collab_overcooked.evaluation.suites import Listing, load_checked
 from collab_overcooked.io.checks import check_distinct, near_matches, parse_integer
 from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind
-from collab_overcooked.io.files import read_shipped_yaml
-from collab_overcooked.io.options import read_names
+from collab_overcooked.io.files import read_shipped_yaml, write_atomic
+from collab_overcooked.io.options import option, read_names
 from collab_overcooked.reporting.result_table import Column
 from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.teams import both_orders, parse_seats
 
 from ..engine.constants import HORIZON
+from ..engine.generate import GeneratorConfig
+from ..pool import PROCEDURAL
 from ..suite import LayoutOptions, SoupSuite, layout_settings, pool_of, recovery_columns, recovery_notes
+from .engine.generate import generate, layout_text, read_config
 from .engine.spec import FOLDER, KEYS, fits, layouts, load_kitchen
 
 ENV_ID = "OvercookedV2-v0"
@@ -41,9 +46,12 @@ ALL_SEEN = ", all in view"
 
 
 def paper_options(layout: str) -> dict[str, Any]:
-    """Return the paper's options for a layout; the classic ones have none, and pools those of their first layout."""
+    """Return the paper's options for a layout; the classic ones have none, and pools those of their first layout.
+
+    Other pools have a view and a recipe that is drawn anew.
+    """
     layout, *others = pool_of(layout)
-    if others and layout not in PAPER:
+    if layout == PROCEDURAL or (others and layout not in PAPER):
         return {"view_radius": RADIUS, "redraw_recipe": True}
     if layout not in PAPER:
         return {"redraw_recipe": True} if len(load_kitchen(layout).recipes) > 1 else {}
@@ -70,6 +78,25 @@ def check_layouts(sources: Sequence[str], options: LayoutOptions) -> DocumentFin
         lines.append(line)
         values.append({"name": name, "policy": options.par, "score": score})
     return DocumentFinding("\n".join(lines), values, all(value["score"] != 0 for value in values))
+
+
+@dataclass(frozen=True, kw_only=True)
+class HiddenRecipeGenerator(GeneratorConfig):
+    """Layouts with an indicator in one room, one file per layout; every recipe can be cooked and served in each."""
+
+    count: int = option(8, "Number of layouts.")
+    tomatoes: tuple[int, int] = option((1, 1), "Tomato dispensers.")
+    par: str = option("greedy", f"Policy that plays them with all in view, or {NO_POLICY}.")
+
+    def write(self, out: Path, command: str) -> DocumentFinding:
+        """Draw layouts and write each to a file of the folder ``out``."""
+        values = {entry.name: getattr(self, entry.name) for entry in fields(GeneratorConfig)}
+        files = []
+        for layout in generate(read_config(values)):
+            files.append(str(out / f"{layout.name}.yaml"))
+            write_atomic(Path(files[-1]), layout_text(layout).encode())
+        played = check_layouts(files, LayoutOptions(par=self.par))
+        return DocumentFinding(played.text, played.values)
 
 
 LAYOUT = DocumentKind(
@@ -133,9 +160,9 @@ class OvercookedV2Suite(SoupSuite):
         steps = HORIZON if suite_options.max_cycles is None else suite_options.max_cycles
         length = {"max_cycles": parse_integer("max_cycles", steps, 1)}
         for layout, view in product(chosen, read_names("views", suite_options.views)):
-            for member in pool_of(layout):
+            for member in pool_of(layout) if layout != PROCEDURAL else ():
                 if member not in layouts() and not member.endswith((".yaml", ".yml")):
-                    raise ValueError(f"layouts: {near_matches('layout', member, [*layouts(), *names])}")
+                    raise ValueError(f"layouts: {near_matches('layout', member, [*layouts(), *names, PROCEDURAL])}")
             if view not in VIEWS:
                 raise ValueError(f"views: {near_matches('view', view, VIEWS)}")
             pool = pool_of(layout) if "+" in layout else layout

@@ -18,7 +18,7 @@ class OvercookedV2Config(Config):
     layout: Source | Sequence[Source] = unchecked(
         "grounded_coord_simple",
         "Built-in name, path of a ``.yaml`` file, the values of one, or a list of these: a pool from which every"
-        " episode draws.",
+        ' episode draws. ``"procedural"`` is a pool of generated layouts.',
     )
     view_radius: int | None = integer(
         None,
@@ -54,6 +54,9 @@ class OvercookedV2Config(Config):
         '``"all"`` or ``"paper2025"``: with a view radius, the last channels are missing where there are several'
         " ingredients, as in the code of the paper.",
         ("all", "paper2025"),
+    )
+    generator: Mapping[str, Any] | None = unchecked(
+        None, 'Options of the generator of ``"procedural"``: ``{"seed": 1, "count": 256, "rooms": 2}``.'
     )
     changes: int | Mapping[str, Any] | None = changes_option()
     notice: int = integer(0, NOTICE, least=0)

@@ -19,6 +19,7 @@ from collab_overcooked.runner.teams import make_team
 V2 = ("OvercookedV2-v0", {"layout": "grounded_coord_simple", "view_radius": 2})
 ESCAPE, CAPTURE = (("CollabEscape-v0", {"sight": "room"}), ("CollabCapture-v0", {"sight": "room"}))
 FACTS = {"OvercookedV2-v0": V2[1], "CollabEscape-v0": ESCAPE[1], "CollabCapture-v0": CAPTURE[1]}
+FACTS |= {"Housework-v0": {}, "Transport-v0": {}}
 
 
 def played(env_id, team, seed=3, steps=25, **options):

@@ -190,6 +190,19 @@ def test_the_killer_is_where_it_was_said_to_go_when_that_is_heard():
     assert told > 20
 
 
+@pytest.mark.parametrize(
+    ("env_id", "spec"), [("Housework-v0", "mhp"), ("Transport-v0", "rhp"), ("Transport-v0", "greedy")]
+)
+def test_telling_where_things_are_changes_what_is_done(env_id, spec):
+    n_acts, changed = registry.load_game(env_id).n_actions, 0
+    for seed in range(2):
+        quiet, told = (
+            acts(played(env_id, f"say:{what}:{spec}", seed, channel=64), n_acts) for what in ("nothing", "seen")
+        )
+        changed += quiet != told
+    assert changed
+
+
 def test_telling_where_the_killer_goes_pays():
     one = measured(ESCAPE[0], {**ESCAPE[1], "channel": 10}, ("say:seen:planner",) * 2, range(1000, 1003), None)
     assert one.values["muted"].mean.value > 0

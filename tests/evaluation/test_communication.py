@@ -177,6 +177,19 @@ def test_a_network_trained_with_a_channel_speaks(tmp_path):
     assert all(0 <= row["exchanged"] <= 1 and row["divergence, bits"] is not None for row in listening["rows"])
 
 
+@pytest.mark.slow
+def test_a_network_with_memory_is_measured_in_a_game_with_limited_sight(tmp_path):
+    hyper = ["--hyper", "memory=gru:8", "environments=8", "rollout=10", "sequence=5", "batch_size=40"]
+    options, trained, run = ["--set", "channel=4", "sight=room"], tmp_path / "trained", tmp_path / "run"
+    steps = ["--steps", "160", "--seeds", "0", "1", "--workers", "1"]
+    run_cli("train", "ppo", "CollabEscape-v0", *options, *steps, *hyper, "--out", str(trained))
+    team = ["--team", f"all=ppo:{trained / 'seed_1' / 'policy.npz'}", *options, "--episodes", "2", "--no-report"]
+    run_cli("evaluate", "collab-escape", *team, "--out", str(run))
+    (card,) = json.loads(run_cli("communication", str(run), "--format", "json").stdout)
+    listening = next(table for table in card["tables"] if table["title"] == "Positive listening")
+    assert all(0 <= row["exchanged"] <= 1 and row["divergence, bits"] is not None for row in listening["rows"])
+
+
 def test_what_cannot_be_measured_is_named():
     env = collab_overcooked.make("Signal-v0")
     silent = [play_episode(env, make_team(["greedy", "greedy"]), seed) for seed in (0, 1)]

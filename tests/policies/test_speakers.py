@@ -19,6 +19,7 @@ from collab_overcooked.runner.teams import make_team
 V2 = ("OvercookedV2-v0", {"layout": "grounded_coord_simple", "view_radius": 2})
 ESCAPE, CAPTURE = (("CollabEscape-v0", {"sight": "room"}), ("CollabCapture-v0", {"sight": "room"}))
 FACTS = {"OvercookedV2-v0": V2[1], "CollabEscape-v0": ESCAPE[1], "CollabCapture-v0": CAPTURE[1]}
+FACTS |= {"Housework-v0": {}, "Transport-v0": {}}
 
 
 def played(env_id, team, seed=3, steps=25, **options):
@@ -187,6 +188,19 @@ def test_the_killer_is_where_it_was_said_to_go_when_that_is_heard():
                 game.sample_belief(state, 1 - seat, rng)
                 assert game.scene(state, 0)["adversary"]["room"] == known["room"]
     assert told > 20
+
+
+@pytest.mark.parametrize(
+    ("env_id", "spec"), [("Housework-v0", "mhp"), ("Transport-v0", "rhp"), ("Transport-v0", "greedy")]
+)
+def test_telling_where_things_are_changes_what_is_done(env_id, spec):
+    n_acts, changed = registry.load_game(env_id).n_actions, 0
+    for seed in range(2):
+        quiet, told = (
+            acts(played(env_id, f"say:{what}:{spec}", seed, channel=64), n_acts) for what in ("nothing", "seen")
+        )
+        changed += quiet != told
+    assert changed
 
 
 def test_telling_where_the_killer_goes_pays():

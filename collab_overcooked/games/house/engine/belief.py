@@ -65,12 +65,12 @@ class Guess:
         return int(y * self.tables.params[Param.GRID_WIDTH] + x)
 
     def _furnish(self) -> None:
-        places = self.state.places
+        places, told = self.state.places, self.known[self.known[:, Belief.STATUS] == Known.SEEN, Belief.PLACE]
         for p, (room, kind, _, fits, optional) in enumerate(self.tables.furniture.tolist(), self.first):
             places[p, Place.FREE] = fits
             seen = self.rooms[room] != KnownRoom.NONE  # what a visited room does not show is not there
             if self.places[p] == KnownPlace.UNKNOWN:
-                missing = optional == 1 and (seen or self.rng.random() < 0.5)
+                missing = optional == 1 and p not in told and (seen or self.rng.random() < 0.5)
                 places[p, Place.KIND] = Kind.NONE if missing else kind
                 places[p, Place.CELL] = self._cell(room)
             places[p, Place.OPEN] = kind != Kind.CONTAINER or self.places[p] == KnownPlace.OPEN

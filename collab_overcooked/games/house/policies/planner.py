@@ -44,6 +44,21 @@ class SubPlans:
         """Return the action of a sub-plan, None if it is not accepted now."""
         return self.ids[verb].get(arg)
 
+    def to_things(self, scene: Scene) -> dict[int, int]:
+        """Return the actions that lead to known things, by thing: things that a seat was only told of must be found."""
+        if len(held(scene)) == HANDS:
+            return {}
+        found = dict(self.ids[Verb.FETCH])
+        for o, thing in scene["things"].items():
+            if thing["status"] != "seen" or thing["role"] != "target" or o in found:
+                continue
+            for verb, arg in ((Verb.CHECK, thing["place"]), (Verb.GO, thing["room"]), (Verb.EXPLORE, 0)):
+                action = self.id(verb, arg)
+                if action is not None:
+                    found[o] = action
+                    break
+        return found
+
     def to_unseen(self, scene: Scene) -> dict[int, int]:
         """Return the actions that go to rooms that are not known whole, by room, the nearest first."""
         return {r: self.ids[Verb.GO][r] for r in unseen_rooms(scene) if r in self.ids[Verb.GO]}
@@ -145,15 +160,15 @@ class Greedy(SubPlanPolicy):
 
     def nearest_thing(self, scene: Scene, plans: SubPlans) -> int | None:
         """Return the sub-plan to fetch the nearest goal thing; in Transport, possibly a container first."""
-        missing, things = still_wanted(scene), scene["things"]
-        known = [o for o in plans.ids[Verb.FETCH] if things[o]["name"] in missing and things[o]["role"] == "target"]
+        missing, things, ways = still_wanted(scene), scene["things"], plans.to_things(scene)
+        known = [o for o in ways if things[o]["name"] in missing and things[o]["role"] == "target"]
         boxes = [o for o in plans.ids[Verb.FETCH] if things[o]["role"] == "container"]
         if boxes and not has_container(scene) and sum(missing.values()) > 2 and scene["tick"] < scene["limit"] // 2:
             box = min(boxes, key=lambda o: things[o]["way"])
             if not known or things[box]["way"] <= things[min(known, key=lambda o: things[o]["way"])]["way"]:
                 known = [box]
         best = min(known, key=lambda o: things[o]["way"], default=None)
-        return None if best is None else plans.ids[Verb.FETCH][best]
+        return None if best is None else ways[best]
 
     def look_further(self, scene: Scene, plans: SubPlans) -> int | None:
         """Return the sub-plan to explore this room, the nearest container, or the nearest unknown room, if any."""
@@ -182,7 +197,7 @@ class RulePlanner(SubPlanPolicy):
             deliver = plans.id(Verb.DELIVER)
             return self.wander(scene, plans) if deliver is None else deliver
         things = scene["things"]
-        known = {o: action for o, action in plans.ids[Verb.FETCH].items() if things[o]["role"] == role}
+        known = {o: action for o, action in plans.to_things(scene).items() if things[o]["role"] == role}
         return self.any_of(known) if known else self.wander(scene, plans)
 
     def wanted_role(self, scene: Scene) -> str:
@@ -255,8 +270,10 @@ class MonteCarloPlanner(SubPlanPolicy):
             self.subgoal = self.search(scene, candidates) if candidates else None
         if self.subgoal is None:
             return self.explore(scene, plans)
-        verb = {"thing": Verb.FETCH, "place": Verb.CHECK, "room": Verb.GO}[self.subgoal.kind]
-        action = plans.id(verb, self.subgoal.number)
+        if self.subgoal.kind == "thing":
+            action = plans.to_things(scene).get(self.subgoal.number)
+        else:
+            action = plans.id(Verb.CHECK if self.subgoal.kind == "place" else Verb.GO, self.subgoal.number)
         return self.explore(scene, plans) if action is None else action
 
     def explore(self, scene: Scene, plans: SubPlans) -> int | None:

@@ -36,7 +36,8 @@ from ..engine.constants import (
 )
 from ..engine.state import Out, State
 from ..engine.step import judge_batch
-from .scene import HouseScenes, Scene
+from .facts import HouseFacts
+from .scene import Scene
 
 NAMES = ("Alice", "Bob", "Carol", "Dave")
 HAND_NAMES = ("left", "right")
@@ -270,7 +271,7 @@ class HouseView(SeatView):
         return re.sub(r"\bthing (\d+)", lambda number: names[int(number[1])], label)
 
 
-class HouseText(HouseScenes):
+class HouseText(HouseFacts):
     """Texts of the household games."""
 
     seat_view = HouseView

@@ -12,6 +12,7 @@ from collab_overcooked.games.craft.engine.constants import PACES, Reason
 from collab_overcooked.games.craft.engine.solvability import upper_bounds
 from collab_overcooked.games.craft.engine.spec import levels
 from collab_overcooked.games.craft.suite import published, score_record, score_records
+from collab_overcooked.kernels.blocks import blocks_of
 
 from .writing import (
     block_table,
@@ -84,16 +85,9 @@ def craft_reasons() -> str:
 def craft_features() -> str:
     """List the blocks of an observation with their places."""
     own = game()
-    items, places, orders = own.sizes["I"], own.sizes["P"], own.sizes["D"]
-    blocks = [
-        ("each agent, oneself first", own.n_agents * (items + places), "bag by item, distance to places, rounded up"),
-        ("places", places, "steps until a mob or block is back"),
-        ("furnaces", own.sizes["F"] * (3 * items + 2), "fuel, input and output by item, heat, progress"),
-        ("chest", items + orders, "by item; dishes that have served nobody yet"),
-        ("orders", own.sizes["Q"] * (orders + 1), "dish, steps left; the oldest first"),
-        ("time", 3, "steps taken, steps left, steps to the next order"),
-    ]
-    return block_table(blocks, own.single_observation_space.shape[0])
+    blocks = blocks_of(own.compiled.features)
+    rows = ((block.name, len(block.highest), block.content) for block in blocks)
+    return block_table(rows, own.single_observation_space.shape[0])
 
 
 def craft_bounds() -> str:

@@ -12,13 +12,13 @@ from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.envs.order_game import OrderReport, OrderView
 from collab_overcooked.io.text import plural
 from collab_overcooked.kernels.arrays import counts_to
+from collab_overcooked.kernels.blocks import blocks_of, highest_of
 from collab_overcooked.render.model import Drawing
 
 from .engine.compile import CraftConfig, catalogue_of, compile_level
-from .engine.constants import NOTHING, Clock, EventColumn, OrderEvent, Param, Place, Reason, Role, Verb
-from .engine.observe import highest_numbers
+from .engine.constants import NOTHING, Clock, EventColumn, OrderEvent, Reason, Verb
 from .engine.rules import target_of, why_refused
-from .engine.state import Out, State
+from .engine.state import Out, State, sizes_of
 from .engine.step import BATCH_KERNELS
 from .text.text import CHOSEN, VERBS, CraftText
 
@@ -69,15 +69,8 @@ class CraftKitchen(CraftText):
         self.texts = tuple(f"{VERBS[verb]}({word})" for verb, word in self.commands)
         self.n_agents, self.n_actions = len(tables.starts), len(self.commands)
         self.max_cycles = self.level.max_cycles
-        self.sizes = {
-            "I": len(tables.items),
-            "P": len(tables.places),
-            "F": sum(place.role == "furnace" for place in self.level.places),
-            "D": len(tables.dishes),
-            "Q": -(-int(tables.params[Param.LIFETIME]) // int(tables.params[Param.INTERVAL])),
-            "K": 1 + max(Role.CHEST, int(tables.places[:, Place.KIND].max())),
-        }
-        self._set_spaces(counts_to(highest_numbers(tables, self.sizes["F"], self.sizes["Q"])))
+        self.sizes = sizes_of(tables)
+        self._set_spaces(counts_to(highest_of(blocks_of(self.compiled.features))))
 
     def pay_bounds(self, out: Out) -> tuple[np.ndarray, np.ndarray]:
         """Every completed order pays all agents 1."""

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.io.config import Config, boolean, choice, integer, number, unchecked
+from collab_overcooked.kernels.blocks import Objects, spans_of
 
 from .constants import HALF, INTERVALS, NOTHING, Item, Param, Role, Verb
+from .observe import features_of
 from .spec import MAX_AGENTS, Level, load_level
 from .state import Tables
 
@@ -54,6 +56,7 @@ class Compiled:
     level: Level  # Source of the tables
     config: CraftConfig  # Options, with those of the level and the pace filled in
     tables: Tables  # Read-only arrays
+    features: list[Objects]  # What an observation shows
 
 
 def compile_level(config: CraftConfig) -> Compiled:
@@ -82,8 +85,10 @@ def compile_level(config: CraftConfig) -> Compiled:
         dishes=_numbers([level.items.index(dish) for dish in level.dishes]),
         catalogue=_numbers([(verb, what, place) for verb, _, what, place in catalogue_of(level)]),
         starts=_numbers(level.starts[:n_agents]),
+        spans=_numbers([]),
     )
-    return Compiled(level, config, tables)
+    features = features_of(tables)
+    return Compiled(level, config, tables._replace(spans=spans_of(features)), features)
 
 
 def _numbers(values: object) -> np.ndarray:

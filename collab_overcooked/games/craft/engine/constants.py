@@ -135,6 +135,24 @@ class Reason(ReasonCode):
     F_TAKEN = 7, "{agent}: another agent got this in the same step"
 
 
+class Feature(IntEnum):
+    """Blocks of an observation, see ``observe.features_of``."""
+
+    BAG = 0
+    DISTANCES = 1
+    GONE = 2
+    FUEL = 3
+    INPUT = 4
+    OUTPUT = 5
+    HEAT = 6
+    PROGRESS = 7
+    CHEST = 8
+    UNSERVED = 9
+    DISH = 10
+    REMAINING = 11
+    TIME = 12
+
+
 class Param(IntEnum):
     """Entries of ``Tables.params``."""
 

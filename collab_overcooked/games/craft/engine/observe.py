@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from collab_overcooked.kernels.arrays import ENDLESS, clip_u8, copy_numbers
+from collab_overcooked.kernels.arrays import ENDLESS, Array, clip_u8, copy_numbers
+from collab_overcooked.kernels.blocks import Block, Objects, Span, start_of
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.orders import Queue
 
-from .constants import FARTHEST_OUT, NOTHING, STACK, Clock, Furnace, Item, Param, Place, Reason, Row
+from .constants import FARTHEST_OUT, NOTHING, STACK, Clock, Feature, Furnace, Item, Param, Place, Reason, Row
 from .rules import kind_of, nearest, square_to, why_refused
-
-ORDER_FEATURES = 1  # in addition to the dish: steps left
+from .state import Tables, sizes_of
 
 
 @kernel
@@ -23,51 +21,49 @@ def steps_away(agent, place):
 
 
 @kernel
-def encode_agent(places, agent, bag, out):
+def encode_agent(tables, agent, bag, k, out):
     """An agent is encoded as its bag and its distances to all places. Mutates: out."""
-    for k in range(bag.shape[0]):
-        out[k] = clip_u8(bag[k])
-    far = out[bag.shape[0] :]
-    for p in range(places.shape[0]):
-        far[p] = clip_u8(steps_away(agent, places[p]))
+    at = start_of(tables.spans, Feature.BAG, k)
+    for item in range(bag.shape[0]):
+        out[at + item] = clip_u8(bag[item])
+    at = start_of(tables.spans, Feature.DISTANCES, k)
+    for p in range(tables.places.shape[0]):
+        out[at + p] = clip_u8(steps_away(agent, tables.places[p]))
 
 
 @kernel
-def encode_slot(item, count, out, at):
-    """A furnace slot is encoded as the count of its item. Mutates: out."""
-    if count > 0:
-        out[at + item] = clip_u8(count)
+def encode_furnace(spans, furnace, f, out):
+    """A furnace is encoded as the counts of the items in its slots, its heat and its progress. Mutates: out."""
+    if furnace[Furnace.FUELS] > 0:
+        out[start_of(spans, Feature.FUEL, f) + furnace[Furnace.FUEL]] = clip_u8(furnace[Furnace.FUELS])
+    if furnace[Furnace.INPUTS] > 0:
+        out[start_of(spans, Feature.INPUT, f) + furnace[Furnace.INPUT]] = clip_u8(furnace[Furnace.INPUTS])
+    if furnace[Furnace.OUTPUTS] > 0:
+        out[start_of(spans, Feature.OUTPUT, f) + furnace[Furnace.OUTPUT]] = clip_u8(furnace[Furnace.OUTPUTS])
+    out[start_of(spans, Feature.HEAT, f)] = clip_u8(furnace[Furnace.HEAT])
+    out[start_of(spans, Feature.PROGRESS, f)] = clip_u8(furnace[Furnace.PROGRESS])
 
 
 @kernel
-def encode_shared(tables, env, out, at):
+def encode_shared(tables, env, out):
     """All agents see mobs, blocks, furnaces, chest, orders and time. Mutates: out."""
     gone, furnaces, chest, served = env.gone, env.furnaces, env.chest, env.served
-    orders, clock = env.orders, env.clock
-    n_items, n_dishes = tables.items.shape[0], tables.params[Param.N_DISHES]
+    orders, clock, spans = env.orders, env.clock, tables.spans
+    at = start_of(spans, Feature.GONE, 0)
     for p in range(gone.shape[0]):
         out[at + p] = clip_u8(gone[p])
-    at += gone.shape[0]
     for f in range(furnaces.shape[0]):
-        furnace = furnaces[f]
-        encode_slot(furnace[Furnace.FUEL], furnace[Furnace.FUELS], out, at)
-        encode_slot(furnace[Furnace.INPUT], furnace[Furnace.INPUTS], out, at + n_items)
-        encode_slot(furnace[Furnace.OUTPUT], furnace[Furnace.OUTPUTS], out, at + 2 * n_items)
-        out[at + 3 * n_items] = clip_u8(furnace[Furnace.HEAT])
-        out[at + 3 * n_items + 1] = clip_u8(furnace[Furnace.PROGRESS])
-        at += 3 * n_items + 2
-    for k in range(n_items):
+        encode_furnace(spans, furnaces[f], f, out)
+    at = start_of(spans, Feature.CHEST, 0)
+    for k in range(chest.shape[0]):
         out[at + k] = clip_u8(chest[k])
-    at += n_items
-    for d in range(n_dishes):
+    at = start_of(spans, Feature.UNSERVED, 0)
+    for d in range(served.shape[0]):
         out[at + d] = clip_u8(chest[tables.dishes[d]] - served[d])
-    at += n_dishes
-    for q in range(orders.shape[0]):
-        if q < clock[Clock.OPEN]:
-            out[at + orders[q, Queue.ORDER]] = 1
-            out[at + n_dishes] = clip_u8(orders[q, Queue.REMAINING])
-        at += n_dishes + ORDER_FEATURES
-    interval = tables.params[Param.INTERVAL]
+    for q in range(clock[Clock.OPEN]):
+        out[start_of(spans, Feature.DISH, q) + orders[q, Queue.ORDER]] = 1
+        out[start_of(spans, Feature.REMAINING, q)] = clip_u8(orders[q, Queue.REMAINING])
+    at, interval = start_of(spans, Feature.TIME, 0), tables.params[Param.INTERVAL]
     out[at] = clip_u8(clock[Clock.T])
     out[at + 1] = clip_u8(clock[Clock.LIMIT] - clock[Clock.T])
     out[at + 2] = clip_u8(interval - clock[Clock.T] % interval)
@@ -77,10 +73,10 @@ def encode_shared(tables, env, out, at):
 def observe_env(tables, env, out):
     """Agents get a mask, and features of themselves, their teammates and the shared state. Mutates: out."""
     agents, bags, gone, furnaces, targets = env.agents, env.bags, env.gone, env.furnaces, out.targets
-    n_agents, width, first = agents.shape[0], bags.shape[1] + gone.shape[0], out.observations[0]
+    n_agents, width, first = agents.shape[0], tables.spans[Feature.BAG, Span.STEP], out.observations[0]
     first[:] = 0
     for i in range(n_agents):
-        encode_agent(tables.places, agents[i], bags[i], first[width * i : width * (i + 1)])
+        encode_agent(tables, agents[i], bags[i], i, first)
         for kind in range(targets.shape[0]):
             targets[kind] = nearest(agents[i], kind, tables.places, gone)
         for action in range(tables.catalogue.shape[0]):
@@ -89,7 +85,7 @@ def observe_env(tables, env, out):
             p = row[Row.PLACE] if kind == NOTHING else targets[kind]
             out.masks[i, action] = why_refused(tables, row, p, agents[i], bags[i], furnaces) == Reason.OK
     end = width * n_agents
-    encode_shared(tables, env, first, end)
+    encode_shared(tables, env, first)
     for i in range(1, n_agents):
         seen, before = out.observations[i], width * i
         copy_numbers(first[before:end], seen[: end - before])
@@ -97,16 +93,44 @@ def observe_env(tables, env, out):
         copy_numbers(first[end:], seen[end:])
 
 
-def highest_numbers(tables: Any, furnaces: int, slots: int) -> list[int]:
-    """Return the highest value of each number of an observation; counts without a bound are left to be clipped."""
-    params, items, n_dishes = tables.params, tables.items, len(tables.dishes)
+def features_of(tables: Tables) -> list[Objects]:
+    """Return what an observation shows, by ``Feature``; counts without a bound are left to be clipped."""
+    params, items, sizes = tables.params, tables.items, sizes_of(tables)
     places = tables.places[:, [Place.X, Place.Z]]
     spots, margin = np.concatenate([places, tables.starts]), FARTHEST_OUT if params[Param.WALK] else 0
     low, high = spots.min(0) - margin, spots.max(0) + margin
     far = np.ceil(np.sqrt((np.maximum(places - low, high - places) ** 2).sum(1)))
-    slot_of = items[:, Item.FUEL] == 1, items[:, Item.COOKED] != NOTHING, items[:, Item.DISH] != NOTHING
-    furnace = [*(STACK * np.concatenate(slot_of)), params[Param.HEAT] - 1, params[Param.COOK_STEPS] - 1]
-    numbers = [*([ENDLESS] * len(items) + far.tolist()) * len(tables.starts)]
-    numbers += [params[Param.RESPAWN] - 1] * len(places) + furnace * furnaces + [ENDLESS] * (len(items) + n_dishes)
-    numbers += ([1] * n_dishes + [params[Param.LIFETIME]]) * slots
-    return [*numbers, ENDLESS, ENDLESS, params[Param.INTERVAL]]
+    counts, n_dishes = (ENDLESS,) * len(items), sizes["D"]
+    agent = (
+        Block("bag", counts, "by item; agent 0 is oneself"),
+        Block("distances", tuple(far.tolist()), "to places, rounded up"),
+    )
+    furnace = (
+        Block("fuel", _slot(items[:, Item.FUEL] == 1), "by item"),
+        Block("input", _slot(items[:, Item.COOKED] != NOTHING), "by item"),
+        Block("output", _slot(items[:, Item.DISH] != NOTHING), "by item"),
+        Block("heat", (params[Param.HEAT] - 1,), "half items that can be cooked without more fuel"),
+        Block("progress", (params[Param.COOK_STEPS] - 1,), "steps for which the current item has been cooked"),
+    )
+    order = (
+        Block("dish", (1,) * n_dishes, "the oldest order first"),
+        Block("steps left", (params[Param.LIFETIME],), "until it expires"),
+    )
+    places_back = Block("places", (params[Param.RESPAWN] - 1,) * len(places), "steps until a mob or block is back")
+    chest = (
+        Block("chest", counts, "by item"),
+        Block("unserved", (ENDLESS,) * n_dishes, "dishes in the chest that have served nobody yet"),
+    )
+    time = Block("time", (ENDLESS, ENDLESS, params[Param.INTERVAL]), "steps taken, steps left, steps to the next order")
+    return [
+        Objects(agent, "agent", len(tables.starts)),
+        Objects((places_back,)),
+        Objects(furnace, "furnace", sizes["F"]),
+        Objects(chest),
+        Objects(order, "order", sizes["Q"]),
+        Objects((time,)),
+    ]
+
+
+def _slot(fits: Array) -> tuple[int, ...]:
+    return tuple((STACK * fits).tolist())

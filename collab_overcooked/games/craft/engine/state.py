@@ -11,7 +11,19 @@ from collab_overcooked.kernels.mersenne import STREAM
 from collab_overcooked.kernels.orders import EMPTY, FORCED_SLOTS, HISTORY_SLOTS, Queue
 from collab_overcooked.kernels.rng import Rng
 
-from .constants import EMPTY_FURNACE, FIRST_ID, NOTHING, Agent, Clock, EventColumn, Furnace, OrderEvent
+from .constants import (
+    EMPTY_FURNACE,
+    FIRST_ID,
+    NOTHING,
+    Agent,
+    Clock,
+    EventColumn,
+    Furnace,
+    OrderEvent,
+    Param,
+    Place,
+    Role,
+)
 
 
 class Tables(NamedTuple):
@@ -24,6 +36,7 @@ class Tables(NamedTuple):
     dishes: Array  # (D,) item that each order asks for
     catalogue: Array  # (A, 3) see Row
     starts: Array  # (N, 2) where each agent starts
+    spans: Array  # (blocks, 2) where each Feature lies in observations, see kernels.blocks.Span
 
 
 class State(NamedTuple):
@@ -59,3 +72,16 @@ class Out(NamedTuple):
     order_events: Array = array_of(OrderEvent)
     fresh: Array = array_of(dtype=np.bool_)
     targets: Array = array_of("K", fill=None)  # scratch: the nearest place of each kind
+
+
+def sizes_of(tables: Tables) -> dict[str, int]:
+    """Return the lengths of the arrays' axes by letter; K counts the kinds of places."""
+    places = tables.places
+    return {
+        "I": len(tables.items),
+        "P": len(places),
+        "F": int((places[:, Place.ROLE] == Role.FURNACE).sum()),
+        "D": len(tables.dishes),
+        "Q": -(-int(tables.params[Param.LIFETIME]) // int(tables.params[Param.INTERVAL])),
+        "K": 1 + max(Role.CHEST, int(places[:, Place.KIND].max())),
+    }

@@ -161,7 +161,7 @@ def planes_of(kinds: int) -> list[Block]:
         Block("position of the others", (1,), "as the player's own, of all others together"),
         Block("facing of the others", (1,) * len(Direction), ""),
         Block("hands of the others", content, ""),
-        Block("cells", (1,) * len(STATIC), ", ".join(_name_of(kind) for kind in STATIC)),
+        Block("cells", (1,) * len(STATIC), ", ".join(cell_name(kind) for kind in STATIC)),
         Block("piles", (1,) * kinds, "one for each ingredient"),
         Block("contents of cells", content, counts),
         Block("recipe", content, "in cells that show it"),
@@ -170,7 +170,8 @@ def planes_of(kinds: int) -> list[Block]:
     ]
 
 
-def _name_of(kind: Terrain) -> str:
+def cell_name(kind: Terrain) -> str:
+    """Return the name of a kind of cells in this game."""
     return "plates" if kind == Terrain.DISHES else kind.name.lower()
 
 

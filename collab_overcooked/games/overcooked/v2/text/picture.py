@@ -9,6 +9,7 @@ from typing import Any
 from collab_overcooked.render.model import BAD, FLOORS, GOOD, INK, WORKING, Board, BoardCell, Drawing, Progress
 
 from ...text.picture import crate, food_icons, kitchen_drawing, list_card, object_cell, seated
+from ..engine.compile import cell_name
 from ..engine.constants import BUTTON_TIME, COOK_TIME, INGREDIENTS
 from .scene import cells_in_view
 from .text import OvercookedV2Text, recipe_text, thing_text, unknown_text
@@ -50,7 +51,7 @@ def _cells(game: OvercookedV2Text, scene: Scene, seat: int | None) -> dict[tuple
         cooked = COOK_TIME - steps if steps else None
         cells[tuple(thing["position"])] = object_cell(thing, thing["item"] == "soup", cooked, COOK_TIME)
     for cell, kind in game.coming(k) if steps_left(scene) else ():
-        cells[cell] = replace(cells[cell], labels=(f"soon {kind.name.lower()}", *cells[cell].labels))
+        cells[cell] = replace(cells[cell], labels=(f"soon {cell_name(kind)}", *cells[cell].labels))
     return cells
 
 

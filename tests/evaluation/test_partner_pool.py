@@ -150,7 +150,7 @@ def test_a_policy_has_met_itself(pool):
 @pytest.mark.parametrize(
     ("met", "message"),
     [
-        ([{"policy": "a", "sha256": "abc", "family": "selfplay"}], r"met\[0\].sha256 must be a SHA-256"),
+        ([{"policy": "a", "sha256": "abc", "family": "selfplay"}], r"met\[0\]: sha256 must be a SHA-256"),
         ([{"policy": "a", "sha256": "", "family": "robot"}], r"met\[0\].family must be .* not 'robot'"),
         ([{"policy": "a", "family": "selfplay"}], r"met\[0\].sha256 is missing"),
         ("all", r"met must be a list"),

@@ -332,6 +332,7 @@ OPTIONS = {  # of an episode, each with a value that is not its default
     "start": {"timestep": 1},
     "accounts": lambda: {"agent_0": {}},
     "ends_after": 5,
+    "replaced": lambda message: None,
 }
 
 

@@ -78,8 +78,8 @@ def test_memory_has_the_start_and_the_end_of_actions(play_team, env_id):
 
 def test_an_announced_plan_keeps_what_was_begun_in_this_step():
     plans = Plans(3, lambda seat, plan: plan.split("; "))
-    plans.follow(0, "pickup(egg,pot0); wait(1)", announced=True)
-    plans.follow(1, "cook(pot0)", announced=False)
+    plans.follow(0, "pickup(egg,pot0); wait(1)", told=[1, 2])
+    plans.follow(1, "cook(pot0)", told=[])
     plans.begun = [plans.next(0), plans.next(1), None]
     text = lambda seat, entry: str(entry)  # noqa: E731
     assert plans.visible_to(2, text)[1] == (("pickup(egg,pot0) (begun)", "wait(1)"), (), ())
@@ -450,7 +450,7 @@ def test_memory_has_the_words_of_the_options(play_team, env_id, idle, did):
 def test_views_of_columns_end_at_the_walls():
     game = co.make("OvercookedV2-v0", view_radius=2).game
     state, _ = reach(game, 0, 0)
-    height, width = game.compiled.tables.terrain.shape
+    height, width = game.compiled.tables.terrain.shape[1:]
     for seat in range(game.n_agents):
         found = re.search(r"You see columns (\d+) to (\d+) and rows (\d+) to (\d+)\.", game.describe(state, 0, seat))
         left, right, top, bottom = map(int, found.groups())

@@ -9,6 +9,7 @@ from collab_overcooked.io.text import plural
 from collab_overcooked.questions import items
 
 from ..engine.constants import MAX_INGREDIENTS, SYMBOLS, LayoutSize
+from ..engine.spec import number_of
 from ..text.text import NAMES
 from .kitchen import WAIT, Kitchen
 from .search import Goal
@@ -32,7 +33,7 @@ TITLES = {"o": "onion dispenser", "d": "serving", "c": "pot", "p": "dish dispens
 def rules(kitchen: Kitchen) -> str:
     """Return the text of the rules."""
     frame = kitchen.compiled.tables.frames[0]
-    time = int(kitchen.compiled.tables.times[0, MAX_INGREDIENTS, 0])
+    time = int(kitchen.compiled.tables.times[0, number_of([MAX_INGREDIENTS])])
     lines = [
         f"Two cooks, {NAMES[0]} and {NAMES[1]}, make onion soup on a grid. In each step, each of them walks one cell "
         "north, south, east or west, uses the cell that it faces, or stays. A cook that walks turns to that direction "

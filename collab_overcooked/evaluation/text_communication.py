@@ -77,15 +77,17 @@ def measure_text(records: Sequence[EpisodeRecord], make: MakePolicy) -> Communic
     for name in totals.keys() - {WITH}:
         values[name] = paired_difference([list(zip(totals[WITH], totals[name], strict=True))])
     count, words = deliveries(records), words_of(records)
+    returns = {name: mean_ci(of_episodes) for name, of_episodes in totals.items()}
+    limits = [NOTE_PEOPLE] if has_people else [NOTE_VALUE, NOTE_LISTENING]
     return Communication(
         title=variant_of(first).title,
         team=team_text(first.specs),
-        returns={name: mean_ci(returns) for name, returns in totals.items()},
+        returns=returns,
         values=values,
         signalling=_signalling(records),
         listening={},
         words=(words, count, words / count if count else None),
-        notes=(*([NOTE_PEOPLE] if has_people else [NOTE_VALUE, NOTE_LISTENING]), NOTE_CODES),
+        notes=(*limits, NOTE_CODES),
     )
 
 

@@ -169,7 +169,11 @@ def anything(value: object) -> Any:
 
 
 def null(value: object) -> None:
-    """Allow None."""
+    """Allow None.
+
+    Raises:
+        SchemaError: For all other values.
+    """
     if value is not None:
         raise refuse(value, "null")
 

@@ -75,6 +75,7 @@ def score_run(
     required = collaboration_events(run, references, vocabularies, options.as_required, beta)
     counts = _capability(events, references, options, beta)
     strict = _capability(required, references, options.as_required, beta)
+    kinds = count_initiations(events, references)
     return {
         "success": run.success,
         "timesteps": run.timesteps,
@@ -86,7 +87,7 @@ def score_run(
         "codes": [event.code for event in events],
         **counts,
         **{f"required_{name}": count for name, count in strict.items()},
-        **{kind.value: count for kind, count in count_initiations(events, references).items()},
+        **{kind.value: count for kind, count in kinds.items()},
     }
 
 
@@ -129,10 +130,11 @@ class CollabRow:
         """Return a metric of the episodes of each task, of one seat if given; None if an episode has none."""
         if any(episode.get(metric) is None for episode in self.episodes):
             return None
-        return [
-            [float(episode[metric] if seat is None else episode[metric][seat]) for episode in episodes]
-            for episodes in self.tasks.values()
-        ]
+        values = []
+        for episodes in self.tasks.values():
+            found = [episode[metric] for episode in episodes]
+            values.append([float(value if seat is None else value[seat]) for value in found])
+        return values
 
 
 Measure = Callable[[CollabRow, int | None], Estimate | None]
@@ -173,11 +175,10 @@ def _success_rate(row: CollabRow, seat: int | None) -> Estimate:
 
 def _time(row: CollabRow, seat: int | None) -> Estimate | None:
     """Pool steps over successful episodes; tasks without success are left out."""
-    successes = row.values("success") or []
-    steps = [
-        [float(episode["timesteps"]) if episode["success"] else 0.0 for episode in episodes]
-        for episodes in row.tasks.values()
-    ]
+    steps, successes = [], []
+    for episodes in row.tasks.values():
+        steps.append([float(episode["timesteps"] * episode["success"]) for episode in episodes])
+        successes.append([float(episode["success"]) for episode in episodes])
     return mean_of_ratios(steps, successes)
 
 

@@ -168,11 +168,11 @@ class RushRow:
 
     def means(self, metric: str, seat: int | None = None) -> list[float]:
         """Return the mean of a metric, or of one seat's value of it, over the episodes of each run."""
-        values = [
-            [episode[metric] if seat is None else episode[metric][seat] for episode in run]
-            for run in self.runs.values()
-        ]
-        return [sum(of_run) / len(of_run) for of_run in values]
+        means = []
+        for run in self.runs.values():
+            values = [episode[metric] for episode in run]
+            means.append(sum(value if seat is None else value[seat] for value in values) / len(values))
+        return means
 
     def mean(self, metric: str, seat: int | None = None) -> Estimate | None:
         """Return the mean over runs of a metric, or of one seat's value of it; None if it is undefined."""

@@ -71,7 +71,9 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
             "obs": "features",
             "burn": 7,
             "burn_cost": 2,
+            "order_time": 12,
         },
+        {"layout": "two_soups", "order_time": 7, "order_cost": 3, "text_info": True, "max_cycles": 60},
         {"layout": ["split_left", "split_right"], "changes": {"after": "delivery"}, "notice": 3, "view_radius": 2},
         {"layout": ["passage_north", "passage_south"], "changes": {"random": [3, 9]}, "text_info": True},
         {
@@ -88,7 +90,8 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"layout": "two_rooms", "dynamics": "explicit", "reward": "shaped", "mask_in": "rllib", "text_info": True},
         {"layout": "test_time_wide", "view_radius": 2, "delivery_light": True, "channels": "paper2025"},
         {"layout": "demo_cook_wide", "view_radius": 1, "random_state": True, "permuted_ingredients": [0, 1, 3]},
-        {"layout": "long_room", "max_cycles": 50},
+        {"layout": "long_room", "max_cycles": 50, "burn": 5, "burn_cost": 3, "random_state": True, "text_info": True},
+        {"view_radius": 2, "order_time": 9, "order_cost": 2, "burn": 4},
         {
             "layout": ["hidden_split_left", "hidden_split_right"],
             "changes": 20,

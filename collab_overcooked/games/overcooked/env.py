@@ -30,6 +30,7 @@ from .engine.constants import (
     Event,
     Kind,
     LayoutSize,
+    Order,
     Path,
     Reason,
     Thing,
@@ -39,12 +40,12 @@ from .engine.observation_layout import check_view
 from .engine.observe import mask_primitive
 from .engine.rules import is_ready
 from .engine.solvability import FLOOR
-from .engine.spec import Layout, load_kitchen
+from .engine.spec import SOUPS, Layout, load_kitchen, number_of
 from .engine.state import Out, State
 from .engine.step import BATCH_KERNELS, DIRECTIVES
 from .pool import PROCEDURAL, read_pool, refuse_generator
 from .text import text
-from .text.manual import OvercookedManual, Reader, orders_text
+from .text.manual import OvercookedManual, Reader
 
 
 class LayoutView(SeatView):
@@ -54,15 +55,15 @@ class LayoutView(SeatView):
 
     @property
     def objective(self) -> str:
-        return self._say(orders_text(self._game.layouts[self._state.clock[0, Clock.LAYOUT]]))
+        return self._say(plain(self._game).orders_text(int(self._state.clock[0, Clock.LAYOUT])))
 
     @property
     def picture_rules(self) -> str:
         return self._say(plain(self._game).picture_rules(self._state, 0, self._seat))
 
     def consequence(self, event: Any) -> str:
-        if event.event == Event.SOUP_BURNT.name.lower():
-            return self._say("Nobody took it out of its pot in time; that costs points.")
+        if event.event in text.CONSEQUENCES:
+            return self._say(text.CONSEQUENCES[event.event])
         if event.event != Event.SOUP_DELIVERY.name.lower():
             return ""
         return self._say(f"It pays {event.sparse:g} points." if event.sparse else "Nobody ordered it: it pays nothing.")
@@ -85,7 +86,7 @@ class LayoutView(SeatView):
 
     @cached_property
     def wait_until_changed(self) -> Hashable | None:  # type: ignore[override]
-        """Kitchen, announcement, hands, pots, counters, gates and possible directives; None with primitive actions."""
+        """Kitchen, announcement, order, hands, things, gates and possible directives; None with primitive actions."""
         if self._game.levels[self._seat] != MEDIUM:
             return None
         seen = self._game.look(self._state, 0, self._seat)
@@ -96,7 +97,8 @@ class LayoutView(SeatView):
         cells = ((name, *thing[: Thing.TICK], bool(is_ready(np.array(thing), times))) for name, thing in things)
         # The nearest counter changes with every move
         possible = (directive for directive in seen["feasible"] if not directive.startswith("put on k"))
-        return layout, announced, tuple(seen["holding"].values()), tuple(cells), tuple(possible)
+        order = int(self._state.clock[0, Clock.RECIPE])
+        return layout, announced, order, tuple(seen["holding"].values()), tuple(cells), tuple(possible)
 
 
 class Overcooked(OvercookedManual):
@@ -130,11 +132,19 @@ class Overcooked(OvercookedManual):
             raise ValueError("gate_reset=False is for one layout; in a pool the gates of one are not those of the next")
         self.compiled = compile_layouts(pool, config)
         self.layout_names = tuple(self.compiled.names) if len(pool) > 1 else ()
-        self.deterministic = len(pool) == 1 and not config.random_start
+        drawn = config.random_start or config.order_time is not None
+        self.deterministic = len(pool) == 1 and not drawn
+        values = self.compiled.tables.values[:, list(map(number_of, SOUPS))]
+        self.events_pay = config.order_time is None and len(np.unique(values)) == 1
         if config.reward == "sparse":
             most = float(self.compiled.tables.values.max())
             least = -float(config.burn_cost * int(self.compiled.tables.frames[:, LayoutSize.POTS].max()))
-            self.event_pay = (Pay("soup_delivery", team=(0, most)), Pay("soup_burnt", team=(least, 0)))
+            expired = -float(config.order_cost)
+            self.event_pay = (
+                Pay("soup_delivery", team=(0, most)),
+                Pay("soup_burnt", team=(least, 0)),
+                Pay("order_expired", team=(expired, 0)),
+            )
         self.n_agents = self.compiled.n_players
         self.levels = self.compiled.levels
         self.has_macros = MEDIUM in self.levels
@@ -143,10 +153,10 @@ class Overcooked(OvercookedManual):
         self.n_actions = max(sizes[level] for level in self.levels)
         changes = config.changes is not None
         macros = ("macro_state",) if self.has_macros else ()
-        self.global_state = ("players", "cells", "clock", *macros, *(("changes",) if changes else ()))
+        optional = {"changes": len(Change) if changes else 0, "order": len(Order) if config.order_time else 0}
+        self.global_state = ("players", "cells", "clock", *macros, *(name for name, size in optional.items() if size))
         height, width = self.compiled.tables.terrain.shape[1:]
-        self.sizes = {"H": height, "W": width, "layers": len(Path) if self.has_macros else 0, "kinds": 0}
-        self.sizes["changes"] = len(Change) if changes else 0
+        self.sizes = {"H": height, "W": width, "layers": len(Path) if self.has_macros else 0, "kinds": 0, **optional}
         self.planes_axis = (config.axes or "whc").index("c")
         self._set_spaces(self.compiled.space)
 

@@ -17,7 +17,7 @@ from collab_overcooked.envs.scene_codec import Part
 from collab_overcooked.io.checks import quote_value
 from collab_overcooked.io.schema import Parser, one_of
 
-from .engine.constants import NOTHING, Change, ChangeTime, Clock, Param, Terrain
+from .engine.constants import NOTHING, Change, ChangeTime, Clock, Order, Param, Terrain
 from .engine.rules import next_layout
 from .engine.state import State
 
@@ -87,19 +87,24 @@ class KitchenPool(CompiledGame):
         return numbers
 
     def known_to(self, seat: int) -> KitchenPool:
-        """Return the game without changes that nobody can foresee; see ``policies.search.simulator``.
+        """Return the game without what nobody can foresee; see ``policies.search.simulator``.
 
-        These are secret ones and those at random times. A change that is already announced comes all the same.
+        These are orders that are still to be drawn, and changes that are secret or come at random times. A change that
+        is already announced comes all the same.
         """
         return self._foreseen
 
     @cached_property
     def _foreseen(self) -> KitchenPool:
         config, tables = self.compiled.config, self.compiled.tables
-        if config.changes is None or (config.notice and "random" not in config.changes):
+        hides_changes = config.changes is not None and (not config.notice or "random" in config.changes)
+        if not hides_changes and config.order_time is None:
             return self
         params = tables.params.copy()
-        params[Param.CHANGES] = ChangeTime.NEVER
+        if hides_changes:
+            params[Param.CHANGES] = ChangeTime.NEVER
+        if config.order_time is not None:
+            params[Param.REDRAW] = 0
         foreseen = copy.copy(self)
         foreseen.__setstate__({"compiled": replace(self.compiled, tables=tables._replace(params=params))})
         return foreseen
@@ -171,3 +176,27 @@ class KitchenPool(CompiledGame):
             f"{when} the kitchen changes: {moves}. What is on a cell that changes is lost; "
             f"everything else stays. The state tells you {steps} ahead which cells change."
         ]
+
+    def burn_rules(self) -> list[str]:
+        """Return the rule of soup that burns, if it does."""
+        burn, cost = self.compiled.config.burn, self.compiled.config.burn_cost
+        if burn is None:
+            return []
+        steps, points = f"{burn} step{'s' * (burn > 1)}", f"{cost} point{'s' * (cost != 1)}"
+        return [
+            f"Soup that stays in its pot for {steps} after it is ready burns: the pot is empty, and it costs {points}."
+        ]
+
+    def order_parts(self) -> dict[str, Part]:
+        """Declare the steps for which the order stands, where it ends; everybody knows them."""
+        time = self.compiled.config.order_time
+        return {} if time is None else {"order_left": codec.span("order", Order.LEFT, 1, time)}
+
+    def order_rules(self, name: str) -> list[str]:
+        """Return the rule of orders that end, if they do, given what one is called."""
+        time, cost = self.compiled.config.order_time, self.compiled.config.order_cost
+        if time is None:
+            return []
+        costs = f"it costs {cost} point{'s' * (cost != 1)} and " if cost else ""
+        steps = f"{time} step{'s' * (time > 1)}"
+        return [f"The {name} stands for {steps}. If nobody delivers it in this time, {costs}the next one replaces it."]

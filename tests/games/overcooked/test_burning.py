@@ -69,10 +69,10 @@ def test_soup_that_is_taken_in_the_last_step_does_not_burn() -> None:
 
 
 @pytest.mark.parametrize("n_players", [1, 2, 3, 4])
-def test_charge_burnt(n_players: int) -> None:
+def test_charge(n_players: int) -> None:
     _, out = game_of("cramped_room", agents=n_players, burn=1).alloc(1)
     clock, row = np.zeros(len(Clock), np.int32), row_at(out, 0)
-    rules.charge_burnt(2, 5, clock, row)
+    rules.charge(10, Event.SOUP_BURNT, clock, row)
     assert out.sparse[0].sum() == -10 and np.ptp(out.sparse[0]) <= 1
     assert clock[Clock.SCORE] == -10
     assert (out.events[0, :, EventColumn.CODE] >> Event.SOUP_BURNT & 1).all()

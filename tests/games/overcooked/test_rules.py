@@ -13,8 +13,11 @@ from collab_overcooked.games.overcooked.engine import rules
 from collab_overcooked.games.overcooked.engine.constants import (
     FIRST_INGREDIENT,
     HAND_END,
+    NOTHING,
+    Effect,
     Event,
     Item,
+    Param,
     Player,
     PotCounts,
     Terrain,
@@ -41,6 +44,14 @@ TWO_POTS = """
 
 def thing(item="none", onions=0, tomatoes=0, tick=0):
     return np.array([Item[item.upper()], number_of((onions, tomatoes)), tick], np.int32)
+
+
+def params_of(**entries):
+    """Return parameters of a game whose pots start by themselves, with some entries replaced, in lower case."""
+    params = np.zeros(len(Param), np.int32)
+    for name, value in {"auto_start": 1, "burn": NOTHING, **entries}.items():
+        params[Param[name.upper()]] = value
+    return params
 
 
 def hands(*items):
@@ -230,18 +241,26 @@ HANDS = ("none", "onion", "tomato", "dish", "soup")
         ("wall", NONE, ()),
     ],
 )
-def test_can_interact(kind, cell, answering):
-    results = [held for held in HANDS if rules.can_interact(thing(held), cell, int(Terrain[kind.upper()]), TIMES, 1, 0)]
-    assert results == list(answering)
+def test_effect_of(kind, cell, answering):
+    effects = {
+        held: rules.effect_of(thing(held), cell, int(Terrain[kind.upper()]), TIMES, params_of()) for held in HANDS
+    }
+    assert [held for held, effect in effects.items() if effect != Effect.NONE] == list(answering)
 
 
 @pytest.mark.parametrize(("pot", "answering"), [(NONE, False), (HALF, True), (WAITING, True), (COOKING, False)])
-def test_can_interact_of_pots_that_are_started_by_hand(pot, answering):
-    assert bool(rules.can_interact(thing(), pot, int(Terrain.POT), TIMES, 0, 0)) is answering
+def test_effect_at_pot_that_is_started_by_hand(pot, answering):
+    effect = rules.effect_at_pot(thing(), pot, TIMES, params_of(auto_start=0))
+    assert effect == (Effect.START if answering else Effect.NONE)
 
 
-def test_can_interact_of_gates_that_anyone_opens():
-    assert all(rules.can_interact(thing(held), NONE, int(Terrain.GATE), TIMES, 1, 1) for held in HANDS)
+def test_effect_of_gates_that_anyone_opens():
+    params = params_of(gate_anyone=1)
+    assert {rules.effect_of(thing(held), NONE, int(Terrain.GATE), TIMES, params) for held in HANDS} == {Effect.OPEN}
+
+
+def test_one_of():
+    assert [rules.one_of(item) for item in (Item.ONION, Item.TOMATO, Item.CARROT)] == [1, 4, 16]
 
 
 def test_add_ingredient():
@@ -279,40 +298,36 @@ def test_use_pot_starts_it_with_empty_hands_where_it_does_not_start_by_itself():
     assert play(ROOM + "(2,0) onion", "I").facts == ["(2,0) onion"]
 
 
-def test_use_counter_never_swaps():
+def test_apply_effect_never_swaps():
     rollout = play("XXPXX\nO1  O\nX 2 X\nXDXSX\n1 north holds onion\n2 south\n(1,0) dish\n(2,3) dish", "1: I\n2: I I")
     assert rollout.facts == ["1 north holds onion", "2 south", "(1,0) dish", "(2,3) dish"]
     assert rollout.refusals == [["NO_EFFECT", None], [None, None]]
     assert rollout.events_of(2) == ["dish_pickup", "dish_drop"]
 
 
-def test_use_counter_takes_what_lies_there_with_all_that_is_in_it():
+def test_apply_effect_takes_what_lies_there_with_all_that_is_in_it():
     rollout = play("XXPXX\nO1 2O\nX   X\nXDXSX\n1 west\n(0,2) soup(onion, tomato)", "S W I E I")
     assert rollout.facts == ["1 east holds soup(onion, tomato)"]
     assert rollout.events_of(1) == ["soup_pickup"]
     assert rollout.shaped[2] == [0, 0]  # soup off a counter pays nothing
 
 
-def test_use_dispenser_takes_nothing_back():
+def test_events_of_a_dispenser_that_takes_nothing_back():
     rollout = play(ROOM, "W W I I")
     assert rollout.facts == ["1 west holds onion"]
     assert rollout.refusals[3] == ["NO_EFFECT", None]
     assert rollout.events_of(1) == ["onion_pickup", "useful_onion_pickup"]
 
 
-def test_use_dispenser_of_tomatoes_is_noted_nowhere():
+def test_events_of_taking_a_tomato_are_none():
     rollout = play(TWO_POTS, "2: W W I")
     assert rollout.facts == ["2 west holds tomato"]
     assert rollout.events_of(2) == []
 
 
-def test_deliver_pays_what_is_ordered():
-    values = np.zeros(16, np.int32)
-    values[number_of((3, 0))] = 20
-    for onions, paid in ((3, 20), (2, 0)):
-        hand = thing("soup", onions, 0, 20)
-        assert rules.deliver(hand, values) == paid
-        assert hand.tolist() == [0] * 3
+def test_interact_in_turn_pays_for_soup():
+    rollout = play("XXPXX\nO 2 O\nX  1X\nXDXSX\n1 south holds soup(onion, onion, onion)", "1: I")
+    assert rollout.facts[0] == "1 south" and rollout.sparse == [[20, 0]]
 
 
 @pytest.mark.parametrize(

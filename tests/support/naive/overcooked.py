@@ -24,9 +24,11 @@ class NaiveKitchen:
         gate_pause: Whether it rests under somebody.
         anyone: Whether full hands open gates.
         burn: After how many steps ready soup burns, and what that costs.
+        order: Soup that alone pays, the steps for which it does so, and what it costs if they pass; none for all.
     """
 
     burn: tuple[int, int] | None = None
+    order: tuple[list[str], int, int] | None = None
 
     def __init__(
         self, layout: Any, cells: list[Cell], auto: bool, gate_limit: int, gate_pause: bool = True, anyone: bool = False
@@ -86,11 +88,11 @@ class NaiveKitchen:
     def stages(self) -> list[str]:
         return [self.stage(cell) for cell, symbol in self.symbols.items() if symbol == "P"]
 
-    def step(self, actions: list[str]) -> dict[str, list[Any]]:
-        """Play one step and tell what came of it, for each player."""
+    def step(self, actions: list[str], next_order: Any = None) -> dict[str, list[Any]]:
+        """Play one step and tell what came of it, for each player; the next order comes where one is due."""
         n = len(self.players)
         self.news = {"events": [[] for _ in range(n)], "sparse": [0] * n, "shaped": [0.0] * n, "done": [True] * n}
-        before = self.stages()
+        before, self.fulfilled = self.stages(), False
         for i, action in enumerate(actions):
             if action == "interact":
                 self.news["done"][i] = self.interact(i, before)
@@ -103,8 +105,9 @@ class NaiveKitchen:
                     self.char(cell)
                 else:
                     self.cook(self.lying[cell])
-        for i in range(n):
-            self.news["sparse"][i] -= self.burnt * (i + 1) // n - self.burnt * i // n
+        self.share(self.burnt)
+        if self.order is not None:
+            self.renew(*self.order, next_order)
         standing = {player["cell"] for player in self.players}
         for cell, counter in self.gates.items():
             if counter is not None:
@@ -112,6 +115,21 @@ class NaiveKitchen:
         self.served += sum("soup_delivery" in events for events in self.news["events"])
         self.score += sum(self.news["sparse"])
         return self.news
+
+    def renew(self, soup: list[str], left: int, cost: int, next_order: Any) -> None:
+        """The next order replaces one that was delivered or that ends, which costs points."""
+        expired = left == 1 and not self.fulfilled
+        if expired:
+            self.share(cost)
+            for events in self.news["events"]:
+                events.append("order_expired")
+        self.order = next_order if expired or self.fulfilled else (soup, left - 1, cost)
+
+    def share(self, points: int) -> None:
+        """Take points from the team, in equal parts."""
+        n = len(self.players)
+        for i in range(n):
+            self.news["sparse"][i] -= points * (i + 1) // n - points * i // n
 
     def cook(self, pot: dict[str, Any]) -> None:
         if self.auto and pot["tick"] < 0 and len(pot["ingredients"]) == 3:
@@ -172,7 +190,10 @@ class NaiveKitchen:
         if symbol == "P":
             return self.use_pot(i, cell, before)
         if symbol == "S" and held and held["item"] == "soup":
-            self.news["sparse"][i] += self.worth(held["ingredients"])
+            is_order = self.order is not None and sorted(held["ingredients"]) == self.order[0]
+            self.fulfilled |= is_order
+            if is_order or self.order is None:
+                self.news["sparse"][i] += self.worth(held["ingredients"])
             self.news["events"][i].append("soup_delivery")
             player["held"] = None
             return True

@@ -28,7 +28,7 @@ class NaiveKitchen:
         self.lying = {tuple(thing.pop("position")): thing for thing in things}
         self.buttons = {tuple(button["position"]): button["left"] for button in scene["buttons"]}
         self.recipe, self.score, self.served = scene["recipe"], scene["score"], scene["served"]
-        self.delivered = scene["delivered"]
+        self.delivered, self.left = scene["delivered"], scene.get("order_left")
 
     def step(self, actions: list[str], next_recipe: list[str]) -> tuple[int, list[int]]:
         """Play a step; the recipe becomes the next one where it is drawn. Returns points and shaped rewards."""
@@ -41,13 +41,14 @@ class NaiveKitchen:
                 cell = player["cell"][0] + dx, player["cell"][1] + dy
                 paid, shaped[i] = self.interact(player, cell, plates)
                 points += paid
-        for thing in self.lying.values():
-            if thing.get("left"):
-                thing["left"] -= 1
-                thing["ready"] = thing["left"] == 0
+        points -= self.options.get("burn_cost", 5) * sum([self.cook(cell) for cell in list(self.lying)])
         self.buttons = {cell: max(left - 1, 0) for cell, left in self.buttons.items()}
+        expired = self.left == 1 and not self.delivered
+        points -= self.options.get("order_cost", 0) if expired else 0
         self.score += points
-        if self.delivered and self.options.get("redraw_recipe"):
+        self.left = self.left and self.left - 1
+        if expired or (self.delivered and (self.options.get("redraw_recipe") or self.left is not None)):
+            self.left = self.options.get("order_time")
             self.recipe = next_recipe
             for player in self.players:
                 player["knows"] = False
@@ -55,6 +56,21 @@ class NaiveKitchen:
             displays = [cell for cell, symbol in self.symbols.items() if symbol == "R" or self.buttons.get(cell)]
             player["knows"] |= len(self.layout.recipes) == 1 or any(self.sees(player, cell) for cell in displays)
         return points, shaped
+
+    def cook(self, cell: Cell) -> bool:
+        """Let soup cook, or wait until it burns; tells whether it did."""
+        thing = self.lying[cell]
+        if thing.get("burns_in"):
+            thing["burns_in"] -= 1
+            if thing["burns_in"] == 0:
+                del self.lying[cell]
+                return True
+        elif thing.get("left"):
+            thing["left"] -= 1
+            thing["ready"] = thing["left"] == 0
+            if thing["ready"] and "burn" in self.options:
+                thing["burns_in"] = self.options["burn"]
+        return False
 
     def sees(self, player: dict[str, Any], cell: Cell) -> bool:
         radius = self.options.get("view_radius")
@@ -175,7 +191,7 @@ class NaiveKitchen:
     def observation(self, seat: int) -> np.ndarray:
         """Return all channels of a player's observation, without permutations."""
         height, width, kinds = len(self.layout.grid), len(self.layout.grid[0]), self.layout.kinds
-        seen = np.zeros((height, width, 25 + 5 * kinds), int)
+        seen = np.zeros((height, width, 25 + 5 * kinds + (self.left is not None)), int)
         for j, player in enumerate(self.players):
             x, y = player["cell"]
             first = 0 if j == seat else 7 + kinds
@@ -187,10 +203,13 @@ class NaiveKitchen:
             cell = [symbol == name for name in "WXPRLB"] + [symbol == str(kind) for kind in range(kinds)]
             cell += self.counts(thing)
             cell += self.counts({"item": "soup", "ingredients": self.recipe}) if shows else [0] * (2 + kinds)
-            seen[y, x, 14 + 2 * kinds :] = [*cell, thing.get("left", 0) if thing else 0]
+            times = [thing.get("burns_in", thing.get("left", 0)) if thing else 0]
+            seen[y, x, 14 + 2 * kinds :] = [*cell, *times, *([] if self.left is None else [self.left])]
         radius = self.options.get("view_radius")
         if radius is None:
             return seen
+        spread = seen[0, 0, 25 + 5 * kinds :]
         x, y = self.players[seat]["cell"]
         seen = np.pad(seen, ((radius, radius), (radius, radius), (0, 0)))
+        seen[..., 25 + 5 * kinds :] = spread  # the clock of the order is everywhere
         return seen[y : y + 2 * radius + 1, x : x + 2 * radius + 1]

@@ -15,7 +15,7 @@ from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE, Level
 from collab_overcooked.kernels.paths import shortest_paths
 
-from .config import OvercookedConfig, change_steps, pack_changes
+from .config import BURN_COST, ORDER_COST, OvercookedConfig, change_steps, pack_changes
 from .constants import (
     FIRST_ROWS,
     INGREDIENTS,
@@ -36,7 +36,7 @@ from .constants import (
     Verb,
 )
 from .observation_layout import compile_view
-from .spec import Layout, check_shaping, number_of
+from .spec import Layout, Soup, check_shaping, number_of
 from .state import Tables
 
 Array = np.ndarray
@@ -98,6 +98,44 @@ class Compiled:
     space: gymnasium.spaces.Box[Any]  # Of one player's observation
 
 
+def check_costs(config: Any) -> None:
+    """Refuse a cost of what cannot happen.
+
+    Raises:
+        ValueError: Soup that does not burn, or an order that stands for ever, has one.
+    """
+    if config.burn is None and config.burn_cost != BURN_COST:
+        raise ValueError(f"burn_cost={config.burn_cost} is for soup that burns; set burn, too")
+    if config.order_time is None and config.order_cost != ORDER_COST:
+        raise ValueError(f"order_cost={config.order_cost} is for orders that end; set order_time, too")
+
+
+def recipes_of(layouts: Sequence[Any], soups: Sequence[Sequence[int]], config: Any) -> Array:
+    """Return the table ``recipes`` of a pool, given the numbers of the soups of each layout that may be drawn.
+
+    Raises:
+        ValueError: Those of layouts that follow each other differ.
+    """
+    for layout, entry in zip(layouts, soups, strict=True):
+        if config.changes is not None and set(entry) != set(soups[0]):
+            pair = f"layout {layout.name} cannot follow {layouts[0].name} in a kitchen that changes"
+            raise ValueError(f"{pair}: their recipes must be the same")
+    recipes = np.zeros((len(soups), max(map(len, soups))), np.int32)
+    for row, entry in zip(recipes, soups, strict=True):
+        row[: len(entry)] = entry
+    return recipes
+
+
+def orders_drawn(layout: Layout, config: OvercookedConfig) -> list[Soup]:
+    """Return the orders of a layout that can be made of what its dispensers give; none where all of them stand."""
+    if config.order_time is None:
+        return []
+    kinds = [kind for kind, symbol in enumerate("OT") if layout.cells(symbol)]
+    least = MAX_INGREDIENTS if config.dynamics == "auto" else 1
+    orders = [soup for soup in layout.orders if sum(soup) >= least]
+    return [soup for soup in orders if sum(soup[kind] for kind in kinds) == sum(soup)]
+
+
 def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig, spare_planes: int = 0) -> Compiled:
     """Compile a pool of one or more layouts.
 
@@ -111,8 +149,7 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig, spare_p
     """
     names = check_names(layouts)
     n_players = _count_players(layouts, config)
-    if config.burn is None and config.burn_cost != OvercookedConfig.burn_cost:
-        raise ValueError(f"burn_cost={config.burn_cost} is for soup that burns; set burn, too")
+    check_costs(config)
     if config.dynamics == "auto":
         for layout in layouts:
             _refuse_small_orders(layout)
@@ -122,6 +159,11 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig, spare_p
     values = np.stack([by_soup(entry, len(INGREDIENTS)) for entry in pays])
     times = np.stack([by_soup(layout.cook_times, len(INGREDIENTS)) for layout in layouts])
     frames = np.stack([_frame(layout, config) for layout in layouts])
+    drawn = [orders_drawn(layout, config) for layout in layouts]
+    for layout, soups in zip(layouts, drawn, strict=True):
+        if config.order_time is not None and not soups:
+            raise ValueError(f"order_time needs orders, but layout {layout.name} has none that can be cooked")
+    frames[:, LayoutSize.RECIPES] = [*map(len, drawn)]
     check_changes(config, names, n_players, terrain, times, frames)
     symbols = set().union(*(row for layout in layouts for row in layout.grid))
     highest = {"cook_time": int(times.max()), "gate_limit": int(frames[:, LayoutSize.GATE_LIMIT].max())}
@@ -139,7 +181,7 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig, spare_p
         times=times,
         **seen,
         levels=_numbers([Level[level.upper()] for level in levels]),
-        recipes=np.zeros((len(layouts), 0), np.int32),
+        recipes=recipes_of(layouts, [[*map(number_of, entry)] for entry in drawn], config),
         planes=np.zeros(0, np.int32),
         permuted=np.zeros(0, np.int32),
     )
@@ -271,6 +313,7 @@ def _params(config: OvercookedConfig, levels: Sequence[str]) -> np.ndarray:
         auto_start=config.dynamics == "auto",
         gate_anyone=config.gate_opener == "anyone",
         shaped=config.reward == "shaped",
+        redraw=config.order_time is not None,
         macros=MEDIUM in levels,
         rules=Rules[config.text_rules.upper()],
         stalemate=Stalemate[config.stalemate.upper()],

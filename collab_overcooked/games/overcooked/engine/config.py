@@ -55,6 +55,38 @@ def changes_option() -> Any:
 NOTICE = "Steps for which a change is announced in observations, texts and pictures; 0 keeps it secret."
 
 
+def burn_option() -> Any:
+    """Return the option ``burn`` of a game whose soup burns."""
+    meaning = "Steps after which ready soup burns if it stays in its pot, which is then empty. Default: never."
+    return integer(None, meaning, least=1, most=MAX_OPTION)
+
+
+BURN_COST = 5
+
+
+def burn_cost_option() -> Any:
+    """Return the option ``burn_cost`` of a game whose soup burns."""
+    return integer(BURN_COST, "Points that each burnt soup costs the team.", least=0, most=MAX_OPTION)
+
+
+def order_time_option() -> Any:
+    """Return the option ``order_time`` of a game whose orders end."""
+    meaning = (
+        "Steps for which one order at a time stands, drawn from those of the layout; only its soup pays. The next one"
+        " comes after its delivery or at the end of its time. Default: orders stand for ever."
+    )
+    return integer(None, meaning, least=1, most=MAX_OPTION)
+
+
+ORDER_COST = 0
+
+
+def order_cost_option() -> Any:
+    """Return the option ``order_cost`` of a game whose orders end."""
+    meaning = "Points that each order costs the team if its time is over before it is delivered."
+    return integer(ORDER_COST, meaning, least=0, most=MAX_OPTION)
+
+
 def change_steps(changes: Any) -> tuple[int, int]:
     """Return the fewest and the most steps between two changes; 0 where a delivery brings them, or nothing does."""
     known: Any = changes or {}
@@ -126,13 +158,10 @@ class OvercookedConfig(Config):
     gate_reset: bool = boolean(True, "Close all gates when an episode starts; the original does not reset them.")
     changes: int | Mapping[str, Any] | None = changes_option()
     notice: int = integer(0, NOTICE, least=0)
-    burn: int | None = integer(
-        None,
-        "Steps after which ready soup burns if it stays in its pot, which is then empty. Default: never.",
-        least=1,
-        most=MAX_OPTION,
-    )
-    burn_cost: int = integer(5, "Points that each burnt soup costs the team.", least=0, most=MAX_OPTION)
+    burn: int | None = burn_option()
+    burn_cost: int = burn_cost_option()
+    order_time: int | None = order_time_option()
+    order_cost: int = order_cost_option()
     obs: str = choice("lossless", '``"lossless"``, ``"features"``, ``"jaxmarl"`` or ``"gates"``.', ENCODINGS)
     axes: str | None = choice(
         None, 'Order of a picture\'s axes: ``"whc"`` (x first, as the original), ``"hwc"`` or ``"chw"``.', tuple(AXES)

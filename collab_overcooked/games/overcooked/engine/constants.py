@@ -16,6 +16,7 @@ IDLE = -1  # tick of a soup that is not cooking yet
 MAX_INGREDIENTS = 3  # of a soup
 MAX_PLAYERS = 4
 INGREDIENTS = ("onion", "tomato")
+BUTTON_TIME = 10  # steps for which a button shows the recipe, with that of the press
 HORIZON = 400  # steps of an episode, the common choice in the literature
 
 
@@ -124,8 +125,8 @@ class Clock(IntEnum):
     LAYOUT = 3  # index in the pool
     SERVED = 4  # soups delivered, paid or not
     SCORE = 5  # what they paid
-    RECIPE = 6  # soup of a hidden recipe, else 0
-    DELIVERED = 7  # 1 if the last step delivered the hidden recipe
+    RECIPE = 6  # soup of the hidden recipe or of the order that stands, else 0
+    DELIVERED = 7  # 1 if the last step delivered that soup
 
 
 class LayoutSize(IntEnum):
@@ -137,7 +138,7 @@ class LayoutSize(IntEnum):
     GATES = 3
     GATE_LIMIT = 4  # counter at which an unoccupied gate closes
     OBJECT_CELLS = 5
-    RECIPES = 6  # hidden ones
+    RECIPES = 6  # that are drawn, hidden ones or orders
     KINDS = 7  # of ingredients, where recipes are hidden
     BUTTONS = 8
 
@@ -166,6 +167,9 @@ class Param(IntEnum):
     LIGHT = 18  # 1 where serving cells show a delivery of the hidden recipe
     RADIUS = 19  # of the view that decides who knows a hidden recipe, NOTHING for the whole map
     CHANNELS = 20  # of a picture of OvercookedV2, without room for more
+    FULL_WAITS = 21  # 1 where a pot that is full at the start of an episode waits for an interact
+    ORDER_TIME = 22  # steps for which an order stands, NOTHING for ever
+    ORDER_COST = 23  # points that an order costs the team if nobody delivers it
 
 
 class ChangeTime(IntEnum):
@@ -184,12 +188,33 @@ class Change(IntEnum):
     LEFT = 2  # steps to a change that is announced, 1 while one waits for players to leave cells, 0 otherwise
 
 
+class Order(IntEnum):
+    """Columns of ``State.order`` (B, 1), which has none where orders stand for ever; ``Clock.RECIPE`` is its soup."""
+
+    LEFT = 0  # steps until the next order replaces it
+
+
 class Shaping(IntEnum):
     """Entries of ``Tables.shaping``: shaped rewards by event."""
 
     POTTING = 0
     DISH = 1
     SOUP = 2
+
+
+class Effect(IntEnum):
+    """What an interact does, in both lineages; their events follow from it."""
+
+    NONE = 0
+    TAKE = 1  # from a dispenser
+    DROP = 2  # on a counter
+    PICKUP = 3  # from a counter
+    POTTING = 4
+    START = 5
+    SOUP_PICKUP = 6  # from a pot
+    DELIVERY = 7
+    OPEN = 8
+    PRESS = 9
 
 
 class Event(IntEnum):
@@ -221,6 +246,7 @@ class Event(IntEnum):
     USELESS_ONION_POTTING = 23
     USELESS_TOMATO_POTTING = 24
     SOUP_BURNT = 25  # of all players
+    ORDER_EXPIRED = 26  # of all players
 
 
 class EventColumn(IntEnum):
@@ -419,6 +445,7 @@ class View(IntEnum):
     CHANNELS = 10
     CHANGES = 11  # channel of the countdown to a change, the changing cells are the next one; NOTHING without
     BURN = 12  # Param.BURN
+    ORDER = 13  # first channel of the order that stands: its counts in Overcooked, and its steps; NOTHING without
 
 
 class Channel(IntEnum):

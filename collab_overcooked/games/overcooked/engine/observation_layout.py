@@ -27,7 +27,7 @@ from .constants import (
     Terrain,
     View,
 )
-from .observe import feature_bounds
+from .observe import ORDER_NUMBERS, feature_bounds
 
 Array = np.ndarray
 ENCODINGS = tuple(encoding.name.lower() for encoding in Encoding)
@@ -110,9 +110,14 @@ def compile_view(
         distances = np.stack([measure_distances(*maps) for maps in zip(floor, neighbours, strict=True)])
         nearest = np.stack([_nearest(*maps) for maps in zip(terrain, distances, strict=True)])
         shown = max(cook_time, config.burn or 0)
-        low, high = feature_bounds(terrain.shape[1], terrain.shape[2], n_players, shown, config.notice)
+        low, high = feature_bounds(
+            terrain.shape[1], terrain.shape[2], n_players, shown, config.notice, config.order_time
+        )
+        standing = 0 if config.order_time is None else ORDER_NUMBERS
         if config.notice:
-            view[View.CHANGES] = len(high) - 1 - 2 * len(NearestObject)
+            view[View.CHANGES] = len(high) - standing - 1 - 2 * len(NearestObject)
+        if standing:
+            view[View.ORDER] = len(high) - standing
         space: gymnasium.spaces.Box[Any] = gymnasium.spaces.Box(low, high, dtype=np.int8)
         template = np.zeros((len(terrain), 0), np.uint8)
         return {"views": view, "object_cells": object_cells, "template": template, "nearest": nearest}, space
@@ -125,17 +130,20 @@ def compile_view(
     else:
         map_channels = len(Channel) if extended else int(Channel.WALLS)
     base, changes = PLAYER_CHANNELS * n_players, [config.notice, 1] if config.notice else []
+    standing = [] if config.order_time is None else [MAX_INGREDIENTS, MAX_INGREDIENTS, config.order_time]
     spare = [1] * spare_planes
-    channels = base + map_channels + len(changes) + len(spare)
+    channels = base + map_channels + len(changes) + len(standing) + len(spare)
     shape = fill_view(view, terrain.shape[1], terrain.shape[2], channels, order, view_radius)
     if changes:
         view[View.CHANGES] = base + map_channels
+    if standing:
+        view[View.ORDER] = base + map_channels + len(changes)
     table = GATED if encoding == Encoding.GATES else PLAIN
     shown = {kind: base + channel for kind, channel in table.items() if channel < map_channels}
     template = _template(terrain, shown, channels, view_radius or 0, order)
     nearest = np.zeros((len(terrain), 0, len(NearestObject)), np.int32)
     numbers = _max_numbers(encoding, cook_time, gate_limit, config.burn or 0)
-    high = np.array([*numbers[:map_channels], *changes, *spare])
+    high = np.array([*numbers[:map_channels], *changes, *standing, *spare])
     space = _map_space(shape, order, np.minimum(high, MAX_NUMBER))
     return {"views": view, "object_cells": object_cells, "template": template, "nearest": nearest}, space
 

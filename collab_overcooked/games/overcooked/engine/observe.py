@@ -27,20 +27,22 @@ from .constants import (
     Change,
     Channel,
     Clock,
+    Effect,
     Encoding,
     GateChannel,
     Item,
     NearestObject,
-    Param,
+    Order,
     Player,
     Terrain,
     Thing,
     View,
 )
-from .rules import can_interact, count_ingredients, count_kind, is_full, is_idle, is_ready, next_layout
+from .rules import count_ingredients, count_kind, effect_of, is_full, is_idle, is_ready, next_layout
 
 BLOCK = 46
 POT_FEATURES = 10
+ORDER_NUMBERS = 3  # onions, tomatoes and steps of the order that stands
 HELD = (int(Item.ONION), int(Item.SOUP), int(Item.DISH), int(Item.TOMATO))
 SOURCES = (  # closest objects in the order of the block: item, and where it is dispensed
     (int(Item.ONION), int(NearestObject.ONIONS)),
@@ -71,7 +73,18 @@ def encode_features(tables, env, observations):
         out[2 * n_players - 2] = clip_i8(x)
         out[2 * n_players - 1] = clip_i8(y)
         if tables.views[View.CHANGES] != NOTHING:
-            encode_change(tables, env, i, out[2 * n_players :])
+            encode_change(tables, env, i, observations[i, tables.views[View.CHANGES] :])
+        if tables.views[View.ORDER] != NOTHING:
+            encode_order(env, observations[i, tables.views[View.ORDER] :])
+
+
+@kernel
+def encode_order(env, out):
+    """The order that stands is the count of each ingredient, and its steps. Mutates: out."""
+    soup = env.clock[Clock.RECIPE]
+    out[0] = count_kind(soup, Item.ONION)
+    out[1] = count_kind(soup, Item.TOMATO)
+    out[2] = clip_i8(env.order[Order.LEFT])
 
 
 @kernel
@@ -80,7 +93,7 @@ def encode_change(tables, env, i, out):
     following = next_layout(env.clock[Clock.LAYOUT], tables.terrain)
     x, y, width = env.players[i, Player.X], env.players[i, Player.Y], env.cells.shape[1]
     pose = 4 * tables.floor[following, y, x] + env.players[i, Player.FACING]
-    out[:] = 0
+    out[: 1 + 2 * tables.nearest.shape[2]] = 0
     out[0] = clip_i8(env.changes[Change.LEFT])
     if env.changes[Change.LEFT] > 0 and pose >= 0:
         for column in range(tables.nearest.shape[2]):
@@ -151,7 +164,7 @@ def encode_pot(tables, env, target, i, out, at):
 
 
 def feature_bounds(
-    height: int, width: int, n_players: int, cook_time: int, notice: int
+    height: int, width: int, n_players: int, cook_time: int, notice: int, order_time: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the lowest and highest value of each number of one player's observation, int8 (L,)."""
     way, most = [width - 1, height - 1], MAX_INGREDIENTS
@@ -159,12 +172,14 @@ def feature_bounds(
     change = [notice] * (notice > 0) + way * ways_after
     pot = [1] * 5 + [most, most, cook_time] + way
     block = [1] * 8 + way * len(SOURCES) + [most, most] + way * 2 + pot * 2 + [1] * 4
-    high = np.clip(block * n_players + way * n_players + change, 1, 127)
+    order = [] if order_time is None else [most, most, order_time]
+    high = np.clip(block * n_players + way * n_players + change + order, 1, 127)
     to, at = [True, True], [False, False]
     flags = [False] * 8
     signed = flags + to * len(SOURCES) + at + to * 2 + ([False] * 8 + to) * 2 + [False] * 4
     signed_change = [False] * (notice > 0) + to * ways_after
-    low = np.where(signed * n_players + to * (n_players - 1) + at + signed_change, -high, 0)
+    signed_end = signed_change + [False] * len(order)
+    low = np.where(signed * n_players + to * (n_players - 1) + at + signed_end, -high, 0)
     return low.astype(np.int8), high.astype(np.int8)
 
 
@@ -191,14 +206,8 @@ def mask_primitive(player, cells, terrain, times, params, mask):
     """The mask always allows moves and stay, and interact if it changes something. Mutates: mask."""
     x, y = cell_ahead(player[Player.X], player[Player.Y], player[Player.FACING])
     mask[: Action.INTERACT] = 1
-    mask[Action.INTERACT] = can_interact(
-        player[Player.HAND : HAND_END],
-        cells[y, x],
-        terrain[y, x],
-        times,
-        params[Param.AUTO_START],
-        params[Param.GATE_ANYONE],
-    )
+    effect = effect_of(player[Player.HAND : HAND_END], cells[y, x], terrain[y, x], times, params)
+    mask[Action.INTERACT] = effect != Effect.NONE
 
 
 @kernel
@@ -290,6 +299,10 @@ def draw_state(tables, env, left, top, out):
         fill_channel(base + Channel.URGENT, 1, view, out)
     if view[View.CHANGES] != NOTHING and env.changes[Change.LEFT] > 0:
         draw_change(tables.terrain, env, left, top, view, out)
+    if view[View.ORDER] != NOTHING:
+        fill_channel(view[View.ORDER], count_kind(clock[Clock.RECIPE], Item.ONION), view, out)
+        fill_channel(view[View.ORDER] + 1, count_kind(clock[Clock.RECIPE], Item.TOMATO), view, out)
+        fill_channel(view[View.ORDER] + 2, clip_u8(env.order[Order.LEFT]), view, out)
 
 
 @kernel

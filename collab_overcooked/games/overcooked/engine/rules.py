@@ -13,6 +13,7 @@ from collab_overcooked.kernels.macro_actions import Level
 from collab_overcooked.kernels.rng import draw_below
 
 from .constants import (
+    BUTTON_TIME,
     COUNT,
     DROPS,
     FIRST_DISPENSER,
@@ -20,16 +21,19 @@ from .constants import (
     HAND_END,
     IDLE,
     MAX_INGREDIENTS,
+    NOTHING,
     PICKUPS,
     STAY,
     Action,
     Change,
     ChangeTime,
     Clock,
+    Effect,
     Event,
     EventColumn,
     Item,
     LayoutSize,
+    Order,
     Param,
     Player,
     PotCounts,
@@ -62,6 +66,12 @@ def move_thing(source, target):
 def count_ingredients(soup):
     """A soup of up to three ingredients has as many as its counts sum up to, the sum of its digits to the base 4."""
     return 0 if soup == 0 else (soup - 1) % COUNT + 1
+
+
+@kernel
+def one_of(item):
+    """A soup of one ingredient is the number that adding the ingredient adds to any soup."""
+    return 1 << 2 * (item - FIRST_INGREDIENT)
 
 
 @kernel
@@ -193,25 +203,44 @@ def potting_bits(item, before, after):
 
 
 @kernel
-def can_interact(hand, cell, kind, times, auto_start, anyone):
-    """An interact is valid if it changes something; masks and refusals follow this rule.
+def effect_at_pot(hand, pot, times, params):
+    """Pots take ingredients until they are full, give ready soup to a dish, and are started by empty hands.
+
+    Pots that start by themselves do so at their third ingredient. One that was full at the start of an episode waits
+    there in OvercookedV2, and any interact starts it.
+    """
+    held, starts = hand[Thing.ITEM], params[Param.AUTO_START] == 1
+    if starts and params[Param.FULL_WAITS] == 1 and is_idle(pot) and is_full(pot):
+        return Effect.START
+    if held == Item.NONE:
+        return Effect.START if not starts and is_idle(pot) else Effect.NONE
+    if held == Item.DISH:
+        return Effect.SOUP_PICKUP if is_ready(pot, times) else Effect.NONE
+    return Effect.NONE if held == Item.SOUP or is_full(pot) else Effect.POTTING
+
+
+@kernel
+def effect_of(hand, cell, kind, times, params):
+    """An interact has one effect, by what is held and faced; masks and refusals follow this rule.
 
     Counters take one object and never swap; dispensers fill empty hands and take nothing back; serving cells take
-    soup. Pots take ingredients until they are full, give ready soup to a dish, and are started by empty hands unless
-    they start by themselves. A closed gate opens to empty hands, which also press buttons. All else does nothing.
+    soup; see ``effect_at_pot``. A closed gate opens to empty hands, which also press buttons. All else does nothing.
     """
-    held, there = hand[Thing.ITEM], cell[Thing.ITEM]
+    is_empty = hand[Thing.ITEM] == Item.NONE
+    if kind == Terrain.POT:
+        return effect_at_pot(hand, cell, times, params)
     if kind == Terrain.COUNTER:
-        return (held == Item.NONE) != (there == Item.NONE)
+        if is_empty == (cell[Thing.ITEM] == Item.NONE):
+            return Effect.NONE
+        return Effect.PICKUP if is_empty else Effect.DROP
     if kind == Terrain.SERVING:
-        return held == Item.SOUP
+        return Effect.DELIVERY if hand[Thing.ITEM] == Item.SOUP else Effect.NONE
     if kind == Terrain.GATE:
-        return there == Item.NONE and (anyone == 1 or held == Item.NONE)
-    if kind != Terrain.POT:
-        return held == Item.NONE and kind >= Terrain.BUTTON
-    if held == Item.NONE:
-        return auto_start == 0 and is_idle(cell)
-    return is_ready(cell, times) if held == Item.DISH else held != Item.SOUP and not is_full(cell)
+        opens = cell[Thing.ITEM] == Item.NONE and (is_empty or params[Param.GATE_ANYONE] == 1)
+        return Effect.OPEN if opens else Effect.NONE
+    if kind < Terrain.BUTTON or not is_empty:
+        return Effect.NONE
+    return Effect.PRESS if kind == Terrain.BUTTON else Effect.TAKE
 
 
 @kernel
@@ -220,61 +249,65 @@ def add_ingredient(hand, pot):
     if pot[Thing.ITEM] == Item.NONE:
         pot[Thing.ITEM] = Item.SOUP
         pot[Thing.TICK] = IDLE
-    pot[Thing.SOUP] += 1 << 2 * (hand[Thing.ITEM] - FIRST_INGREDIENT)
+    pot[Thing.SOUP] += one_of(hand[Thing.ITEM])
     put(hand, Item.NONE)
 
 
 @kernel
-def use_pot(hand, pot, best, times):
-    """At a pot, an empty hand starts it, a dish takes the soup, and an ingredient goes in.
-
-    Mutates: hand, pot. Returns: bits of the events.
-    """
-    item = hand[Thing.ITEM]
-    if item == Item.NONE:
-        pot[Thing.TICK] = 0
-        return 0
-    if item == Item.DISH:
-        pot[Thing.TICK] = times[pot[Thing.SOUP]]
+def use_pot(effect, hand, pot, times, params):
+    """Ingredients go into a pot, which cooks once started or full, and soup goes onto a dish. Mutates: hand, pot."""
+    if effect == Effect.POTTING:
+        add_ingredient(hand, pot)
+    if effect == Effect.SOUP_PICKUP:
+        pot[Thing.TICK] = times[pot[Thing.SOUP]]  # also of soup that has waited, which would have burnt
         move_thing(pot, hand)
-        return 1 << Event.SOUP_PICKUP
-    before = best[pot[Thing.SOUP]]
-    add_ingredient(hand, pot)
-    return potting_bits(item, before, best[pot[Thing.SOUP]])
+    elif effect == Effect.START or (params[Param.AUTO_START] == 1 and is_full(pot)):
+        pot[Thing.TICK] = 0
 
 
 @kernel
-def use_counter(terrain, env, i, cell, pots):
-    """At a counter, an object moves between hand and cell; its usefulness is judged before the move.
-
-    Mutates: env, cell (a view of its cells). Returns: bits of the events.
-    """
-    players = env.players
-    hand = players[i, Player.HAND : HAND_END]
-    held, lying = hand[Thing.ITEM], cell[Thing.ITEM]
-    if held != Item.NONE:
-        useful = is_drop_useful(held, i, players, pots)
+def apply_effect(effect, hand, cell, kind, times, params):
+    """Things move between hand and cell, a button shows the recipe, and a gate opens. Mutates: hand, cell."""
+    if kind == Terrain.POT:
+        use_pot(effect, hand, cell, times, params)
+    elif effect == Effect.TAKE:
+        put(hand, dispensed(kind))
+    elif effect == Effect.DROP:
         move_thing(hand, cell)
-        return event_bits(DROPS[held], useful)
-    useful = is_pickup_useful(lying, i, players, env.cells, terrain, pots)
-    move_thing(cell, hand)
-    return event_bits(PICKUPS[lying], useful)
+    elif effect == Effect.PICKUP:
+        move_thing(cell, hand)
+    elif effect == Effect.DELIVERY:
+        put(hand, Item.NONE)
+    elif effect == Effect.PRESS:
+        cell[Thing.TICK] = BUTTON_TIME
+    elif effect == Effect.OPEN:
+        put(cell, Item.OPEN)
 
 
 @kernel
-def use_dispenser(terrain, env, i, item, pots):
-    """A dispenser gives one object; usefulness is not recorded for tomatoes. Mutates: env. Returns: event bits."""
-    useful = is_pickup_useful(item, i, env.players, env.cells, terrain, pots)
-    put(env.players[i, Player.HAND : HAND_END], item)
-    return 0 if item == Item.TOMATO else event_bits(PICKUPS[item], useful)
+def events_of(effect, tables, env, i, cell, kind, pots):
+    """Events are judged before the interact; of taking from dispensers, usefulness is not recorded for tomatoes.
 
-
-@kernel
-def deliver(hand, values):
-    """A delivered soup disappears and pays its value, which is 0 for soups that are not ordered. Mutates: hand."""
-    paid = values[hand[Thing.SOUP]]
-    put(hand, Item.NONE)
-    return paid
+    Returns: bits of the events.
+    """
+    players, k = env.players, env.clock[Clock.LAYOUT]
+    held, terrain = players[i, Player.HAND], tables.terrain[k]
+    if effect == Effect.TAKE:
+        item = dispensed(kind)
+        if item == Item.TOMATO:
+            return 0
+        return event_bits(PICKUPS[item], is_pickup_useful(item, i, players, env.cells, terrain, pots))
+    if effect == Effect.PICKUP:
+        item = cell[Thing.ITEM]
+        return event_bits(PICKUPS[item], is_pickup_useful(item, i, players, env.cells, terrain, pots))
+    if effect == Effect.DROP:
+        return event_bits(DROPS[held], is_drop_useful(held, i, players, pots))
+    if effect == Effect.POTTING:
+        soup, best = cell[Thing.SOUP], tables.best[k]
+        return potting_bits(held, best[soup], best[soup + one_of(held)])
+    if effect == Effect.SOUP_PICKUP:
+        return 1 << Event.SOUP_PICKUP
+    return 1 << Event.SOUP_DELIVERY if effect == Effect.DELIVERY else 0
 
 
 @kernel
@@ -290,45 +323,34 @@ def shaped_reward(bits, kind, shaping):
 
 
 @kernel
-def interact(tables, env, out, i, cell, kind, pots):
-    """A player uses the cell it faces, which must answer.
-
-    Mutates: env, cell (a view of its cells), out.sparse. Returns: bits of the events.
-    """
-    k, hand = env.clock[Clock.LAYOUT], env.players[i, Player.HAND : HAND_END]
-    if kind == Terrain.POT:
-        return use_pot(hand, cell, tables.best[k], tables.times[k])
-    if kind == Terrain.COUNTER:
-        return use_counter(tables.terrain[k], env, i, cell, pots)
-    if kind == Terrain.SERVING:
-        out.sparse[i] += deliver(hand, tables.values[k])
-        return 1 << Event.SOUP_DELIVERY
-    if kind == Terrain.GATE:
-        put(cell, Item.OPEN)
-        return 0
-    return use_dispenser(tables.terrain[k], env, i, dispensed(kind), pots)
-
-
-@kernel
 def interact_in_turn(tables, env, out):
     """Interacts come first, in seat order, each on the state left by the earlier ones; pots are counted before all.
 
-    Mutates: env, out.
+    Mutates: env, out. Returns: whether the order that stands was delivered.
     """
+    delivered = False
     k, params, players, cells, events = env.clock[Clock.LAYOUT], tables.params, env.players, env.cells, out.events
-    places, n_pots = tables.pots[k], tables.frames[k, LayoutSize.POTS]
+    places, n_pots, times = tables.pots[k], tables.frames[k, LayoutSize.POTS], tables.times[k]
     pots = PotCounts(n_pots, count_full_pots(places, n_pots, cells), count_dish_pots(places, n_pots, cells))
     for i in range(players.shape[0]):
         if events[i, EventColumn.PRIMITIVE] != Action.INTERACT:
             continue
         x, y = cell_ahead(players[i, Player.X], players[i, Player.Y], players[i, Player.FACING])
         cell, kind, hand = cells[y, x], tables.terrain[k, y, x], players[i, Player.HAND : HAND_END]
-        if can_interact(hand, cell, kind, tables.times[k], params[Param.AUTO_START], params[Param.GATE_ANYONE]):
-            bits = interact(tables, env, out, i, cell, kind, pots)
+        effect = effect_of(hand, cell, kind, times, params)
+        if effect != Effect.NONE:
+            bits = events_of(effect, tables, env, i, cell, kind, pots)
             events[i, EventColumn.CODE] = bits
             out.shaped[i] = shaped_reward(bits, kind, tables.shaping[k])
+            if effect == Effect.DELIVERY:
+                is_order = hand[Thing.SOUP] == env.clock[Clock.RECIPE]
+                delivered = delivered or is_order
+                if is_order or params[Param.ORDER_TIME] == NOTHING:
+                    out.sparse[i] += tables.values[k, hand[Thing.SOUP]]
+            apply_effect(effect, hand, cell, kind, times, params)
         elif tables.levels[i] == Level.PRIMITIVE:
             events[i, EventColumn.REASON] = Reason.NO_EFFECT
+    return delivered
 
 
 @kernel
@@ -383,9 +405,9 @@ def move_players(terrain, env, out):
 
 
 @kernel
-def cook(pot, times, auto_start):
-    """With dynamics="auto" a full pot starts by itself; a started soup cooks until it is ready. Mutates: pot."""
-    if auto_start == 1 and is_idle(pot) and count_ingredients(pot[Thing.SOUP]) == MAX_INGREDIENTS:
+def cook(pot, times, starts):
+    """A full pot starts by itself where pots do so; a started soup cooks until it is ready. Mutates: pot."""
+    if starts and is_idle(pot) and count_ingredients(pot[Thing.SOUP]) == MAX_INGREDIENTS:
         pot[Thing.TICK] = 0
     if pot[Thing.ITEM] == Item.SOUP and pot[Thing.TICK] != IDLE and not is_ready(pot, times):
         pot[Thing.TICK] += 1
@@ -407,16 +429,16 @@ def burn(pot, times, limit):
 
 
 @kernel
-def charge_burnt(burnt, cost, clock, out):
-    """Burnt soup costs points, of which every player bears an equal part; all of them have the event.
+def charge(points, event, clock, out):
+    """What goes wrong costs points, of which every player bears an equal part; all of them have the event.
 
     Mutates: clock, out.
     """
-    n_players, total = out.sparse.shape[0], burnt * cost
+    n_players = out.sparse.shape[0]
     for i in range(n_players):
-        out.events[i, EventColumn.CODE] |= 1 << Event.SOUP_BURNT
-        out.sparse[i] -= total * (i + 1) // n_players - total * i // n_players
-    clock[Clock.SCORE] -= total
+        out.events[i, EventColumn.CODE] |= 1 << event
+        out.sparse[i] -= points * (i + 1) // n_players - points * i // n_players
+    clock[Clock.SCORE] -= points
 
 
 @kernel
@@ -441,6 +463,70 @@ def age_gate(gate, occupied, limit, pause):
             gate[Thing.TICK] += 1
     elif not occupied:
         put(gate, Item.NONE)
+
+
+@kernel
+def age_button(button):
+    """A button counts down the steps for which it shows the recipe, also in the step of the press. Mutates: button."""
+    if button[Thing.TICK] > 0:
+        button[Thing.TICK] -= 1
+
+
+@kernel
+def advance(tables, env):
+    """Pots burn and cook, gates close, and buttons count down. Mutates: env.cells. Returns: soups that burnt."""
+    k, cells, params = env.clock[Clock.LAYOUT], env.cells, tables.params
+    frame, times, burnt = tables.frames[k], tables.times[k], 0
+    starts = params[Param.AUTO_START] == 1 and params[Param.FULL_WAITS] == 0
+    for p in range(frame[LayoutSize.POTS]):
+        pot = cells[tables.pots[k, p, 1], tables.pots[k, p, 0]]
+        if params[Param.BURN] != NOTHING:
+            burnt += burn(pot, times, params[Param.BURN])
+        cook(pot, times, starts)
+    for g in range(frame[LayoutSize.GATES]):
+        x, y = tables.gates[k, g, 0], tables.gates[k, g, 1]
+        occupied = is_occupied(x, y, env.players)
+        age_gate(cells[y, x], occupied, frame[LayoutSize.GATE_LIMIT], params[Param.GATE_PAUSE])
+    for p in range(frame[LayoutSize.BUTTONS]):
+        age_button(cells[tables.buttons[k, p, 1], tables.buttons[k, p, 0]])
+    return burnt
+
+
+# ------------------------------------------------------------------------------------------- orders
+
+
+@kernel
+def draw_recipe(recipes, count, rng):
+    """Recipes are drawn uniformly, the same one again too. Mutates: rng."""
+    return recipes[draw_below(rng, count)]
+
+
+@kernel
+def draw_order(tables, env):
+    """An order is one of the layout's, which nobody knows yet where recipes are hidden, and stands for its time.
+
+    Mutates: env.
+    """
+    clock, k = env.clock, env.clock[Clock.LAYOUT]
+    clock[Clock.RECIPE] = draw_recipe(tables.recipes[k], tables.frames[k, LayoutSize.RECIPES], env.rng)
+    env.players[:, Player.KNOWS] = 0
+    if env.order.shape[0] > 0:
+        env.order[Order.LEFT] = tables.params[Param.ORDER_TIME]
+
+
+@kernel
+def renew_order(tables, env, delivered):
+    """The next order comes when one is delivered or its time is over; searches, which cannot know it, keep the old one.
+
+    Mutates: env. Returns: whether its time was over.
+    """
+    is_over = False
+    if env.order.shape[0] > 0:
+        env.order[Order.LEFT] -= 1
+        is_over = env.order[Order.LEFT] == 0 and not delivered
+    if (is_over or delivered) and tables.params[Param.REDRAW] == 1:
+        draw_order(tables, env)
+    return is_over
 
 
 # ------------------------------------------------------------------------------------------- changes

@@ -22,7 +22,7 @@ Array = np.ndarray
 class Tables(NamedTuple):
     """Constants of a compiled pool: read-only int32 arrays (shaping float32, template uint8)."""
 
-    params: Array  # (21,) see Param
+    params: Array  # (24,) see Param
     shaping: Array  # (K, 3) float32, see Shaping
     frames: Array  # (K, 9) see LayoutSize
     terrain: Array  # (K, H, W) see Terrain; WALL outside smaller layouts
@@ -36,14 +36,14 @@ class Tables(NamedTuple):
     times: Array  # (K, S) steps of cooking
     floor: Array  # (K, H, W) number of a floor or gate cell, row by row, or NOTHING
     neighbours: Array  # (K, F, 4) floor or gate cell next to one, by direction, or NOTHING: what kernels.paths floods
-    views: Array  # (13,) see View
+    views: Array  # (14,) see View
     object_cells: Array  # (K, M, 2) cells x, y that are drawn anew in every picture; unused rows are 0
     template: Array  # (K, L) uint8, what pictures show before anything moves; (K, 0) for features
     nearest: Array  # (K, 4F, 6) flat cell closest to a pose, see NearestObject; (K, 0, 6) for pictures
     objects: Array  # (K, M, 5) see Object
     catalogue: Array  # (rows, 2) see Row: what players choose from if actions are directives
     levels: Array  # (N,) action level of each player, see kernels.macro_actions.Level
-    recipes: Array  # (K, Q) soups of the hidden recipes that are drawn; unused places are 0
+    recipes: Array  # (K, Q) soups that are drawn as hidden recipes or as orders; unused places are 0
     planes: Array  # (12,) first channel of each Plane of OvercookedV2's pictures; (0,) for others
     permuted: Array  # (P,) ingredients whose channels are exchanged
 
@@ -59,6 +59,7 @@ class State(NamedTuple):
         "N", MACRO_COLUMNS, fill=IDLE | NO_PAST
     )  # see kernels.macro_actions.Macro and DirectiveHistory
     changes: Array = array_of("changes")  # see Change; no columns where kitchens never change
+    order: Array = array_of("order")  # see Order; no columns where orders stand for ever
     channels: Array = array_of("N", "kinds")  # ingredient that each player sees in place of each; OvercookedV2
 
 

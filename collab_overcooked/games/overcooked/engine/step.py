@@ -8,22 +8,21 @@ from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.macro_actions import Level
 from collab_overcooked.kernels.rng import draw_below
 
-from .constants import FIRST_ID, NOTHING, Change, Clock, Event, EventColumn, LayoutSize, Param, Path, Player, Terrain
+from .constants import FIRST_ID, NOTHING, Change, Clock, Event, EventColumn, Param, Path, Player, Terrain
 from .directives import mark_floor, mask_directives
 from .macro_actions import step_macro_actions
 from .observe import observe_env
 from .rules import (
-    age_gate,
-    burn,
+    advance,
     change_kitchen,
-    charge_burnt,
+    charge,
     choose_primitives,
-    cook,
+    draw_order,
     interact_in_turn,
     is_change_blocked,
     is_change_due,
-    is_occupied,
     move_players,
+    renew_order,
     start_anywhere,
 )
 
@@ -65,25 +64,16 @@ def step_directives(tables, env, actions, out):
 @kernel
 def step_env(tables, env, actions, out):
     """In a step, players interact and move, pots and gates advance, and the kitchen may change. Mutates: env, out."""
-    players, cells, clock, events, params = env.players, env.cells, env.clock, out.events, tables.params
+    players, clock, events, params = env.players, env.clock, out.events, tables.params
     k = clock[Clock.LAYOUT]
     if params[Param.MACROS] == 0:
         clear_events(events, FIRST_ID)
     clear_rewards(out)
     choose_primitives(actions, tables.levels, events)
-    interact_in_turn(tables, env, out)
+    fulfilled = interact_in_turn(tables, env, out)
     move_players(tables.terrain[k], env, out)
     clock[Clock.T] += 1
-    burnt = 0
-    for p in range(tables.frames[k, LayoutSize.POTS]):
-        x, y = tables.pots[k, p, 0], tables.pots[k, p, 1]
-        if params[Param.BURN] != NOTHING:
-            burnt += burn(cells[y, x], tables.times[k], params[Param.BURN])
-        cook(cells[y, x], tables.times[k], params[Param.AUTO_START])
-    for g in range(tables.frames[k, LayoutSize.GATES]):
-        x, y = tables.gates[k, g, 0], tables.gates[k, g, 1]
-        limit, pause = tables.frames[k, LayoutSize.GATE_LIMIT], params[Param.GATE_PAUSE]
-        age_gate(cells[y, x], is_occupied(x, y, players), limit, pause)
+    burnt = advance(tables, env)
     delivered = False
     for i in range(players.shape[0]):
         if events[i, EventColumn.CODE] & (1 << Event.SOUP_DELIVERY):
@@ -91,7 +81,9 @@ def step_env(tables, env, actions, out):
             clock[Clock.SCORE] += int(out.sparse[i])
             delivered = True
     if burnt > 0:
-        charge_burnt(burnt, params[Param.BURN_COST], clock, out)
+        charge(burnt * params[Param.BURN_COST], Event.SOUP_BURNT, clock, out)
+    if renew_order(tables, env, fulfilled):
+        charge(params[Param.ORDER_COST], Event.ORDER_EXPIRED, clock, out)
     change_in_time(tables, env, delivered)
     return end_step(env, out, params[Param.SHAPED])
 
@@ -145,6 +137,8 @@ def reset_env(tables, env, limit):
     clear_cells(env.cells, tables.terrain[k], tables.params[Param.GATE_RESET])
     env.clock[Clock.LIMIT] = limit
     place_players(tables, env, k)
+    if env.order.shape[0] > 0:
+        draw_order(tables, env)
 
 
 @kernel

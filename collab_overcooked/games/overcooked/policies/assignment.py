@@ -16,7 +16,7 @@ from collab_overcooked.kernels.jit import kernel
 from ..engine.constants import FIRST_INGREDIENT, NOTHING, Item, Player, Terrain
 from .distances import FAR, HAND_OVER, is_meeting_place, is_same_side, measure_delivery, survey, travel
 from .joint_moves import move_together, send, yield_to
-from .kitchen import DISH, INTERACT, SAME_POLICY, SOUP, STAY, Goal, Rule, Station, can_act, item_at, item_on
+from .kitchen import DISH, INTERACT, SAME_POLICY, SOUP, STAY, Goal, Station, can_act, item_at, item_on
 from .needs import Need, best_target, column_of, count_kinds, count_loose, lacks_ingredients, list_needs, total_need
 
 GATE_COST = 6  # steps that a closed gate costs if another player may open it
@@ -239,7 +239,7 @@ def gate_time(kitchen, env, distances, goals, j, g):
         if i == j or s == NOTHING or goals[i, Goal.OPENED] == 0 or env.players[i, Player.HAND] == Item.NONE:
             continue
         detour = fields[g, cell] + 1 + opened[s, gate_cell] - opened[s, cell]
-        if detour <= 2 and fields[g, cell] - steps < kitchen.rules[Rule.GATE_LIMIT] - 1:
+        if detour <= 2 and fields[g, cell] - steps < kitchen.gate_limit[0] - 1:
             return steps
     return FAR
 

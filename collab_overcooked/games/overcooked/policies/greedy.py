@@ -21,6 +21,7 @@ from collab_overcooked.kernels.jit import row_at
 from collab_overcooked.kernels.macro_actions import CONTINUE, MEDIUM, Macro
 from collab_overcooked.policies.api import AgentView, EnvInfo, PolicyBase, compiled_of, simulator_of
 
+from ..engine.compile import best_of
 from ..engine.constants import (
     AWAY,
     FIRST_INGREDIENT,
@@ -30,6 +31,7 @@ from ..engine.constants import (
     Clock,
     Item,
     Object,
+    Param,
     Player,
     Row,
     Terrain,
@@ -52,7 +54,7 @@ class Assigner:
     def __init__(self, game: FullGame) -> None:
         self.tables: Any = compiled_of(game, *GAMES).tables
         self.kitchens = make_kitchens(self.tables)
-        self._rows: list[Kitchen] = [row_at(self.kitchens, k) for k in range(len(self.kitchens.stations))]
+        self._ordering: dict[int, Kitchen] = {}  # kitchens in which one soup pays, by its number
         stations, cells = self.kitchens.stations.shape[1], self.kitchens.gates.shape[1]
         pairs = cells**2 if cells <= MAX_PAIRED else 0
         kinds = (self.kitchens.values.shape[1].bit_length() - 1) // 2
@@ -64,9 +66,21 @@ class Assigner:
         """Allocate arrays for one environment of the game."""
         return allocate(kind, self._sizes)
 
+    def kitchens_for(self, state: Any) -> Kitchen:
+        """Return the kitchens of the pool, in which only the order of environment 0 pays where one stands at a time."""
+        if self.tables.params[Param.ORDER_TIME] == NOTHING:
+            return self.kitchens
+        soup = int(state.clock[0, Clock.RECIPE])
+        if soup not in self._ordering:
+            values = np.zeros_like(self.kitchens.values)
+            values[:, soup] = self.kitchens.values[:, soup]
+            best = np.stack([best_of(pays) for pays in values])
+            self._ordering[soup] = self.kitchens._replace(values=values, best=best)
+        return self._ordering[soup]
+
     def kitchen(self, state: Any) -> Kitchen:
-        """Return the kitchen that environment 0 plays."""
-        return self._rows[state.clock[0, Clock.LAYOUT]]
+        """Return the kitchen that environment 0 plays, see ``kitchens_for``."""
+        return row_at(self.kitchens_for(state), int(state.clock[0, Clock.LAYOUT]))
 
     def directives_at(self, state: Any, s: int, held: int) -> list[int]:
         """Return the directives for a player's action at a station with its held item."""

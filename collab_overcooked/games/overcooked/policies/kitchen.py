@@ -23,14 +23,14 @@ from ..engine.constants import (
     MAX_INGREDIENTS,
     NOTHING,
     Action,
+    Effect,
     Item,
     LayoutSize,
-    Param,
     Player,
     Terrain,
     Thing,
 )
-from ..engine.rules import can_interact, dispensed
+from ..engine.rules import dispensed, effect_of
 from ..engine.spec import number_of
 
 Array = np.ndarray
@@ -46,14 +46,6 @@ class Station(IntEnum):
     Y = 2
 
 
-class Rule(IntEnum):
-    """Columns of ``Kitchen.rules`` (3,)."""
-
-    AUTO_START = 0  # see engine.constants.Param
-    GATE_ANYONE = 1
-    GATE_LIMIT = 2  # see engine.constants.LayoutSize
-
-
 class Kitchen(NamedTuple):
     """A layout as arrays, read-only int32; a pool of layouts with a leading axis K."""
 
@@ -66,7 +58,8 @@ class Kitchen(NamedTuple):
     values: Array  # (number of soups,) what delivering a soup pays
     best: Array  # (number of soups,) the most that can still be made of a soup
     times: Array  # (number of soups,) steps of cooking
-    rules: Array  # (3,) see Rule
+    params: Array  # see engine.constants.Param
+    gate_limit: Array  # (1,) see engine.constants.LayoutSize
     soups: Array  # (Q,) soups of up to three ingredients, those with fewest of the first kinds first
 
 
@@ -116,13 +109,13 @@ def make_kitchens(tables: Any) -> Kitchen:
         for s, (terrain, x, y) in enumerate(rows):
             if terrain == Terrain.GATE:
                 gates[k, tables.floor[k, y, x]] = s
-    rules = np.empty((n_layouts, len(Rule)), np.int32)
-    rules[:] = tables.params[Param.AUTO_START], tables.params[Param.GATE_ANYONE], 0
-    rules[:, Rule.GATE_LIMIT] = tables.frames[:, LayoutSize.GATE_LIMIT]
-    for array in (stations, stands, gates, regions, rules):
+    params = np.tile(tables.params, (n_layouts, 1))
+    gate_limit = tables.frames[:, [LayoutSize.GATE_LIMIT]]
+    for array in (stations, stands, gates, regions, params, gate_limit):
         array.setflags(write=False)
     shared = tables.floor, tables.neighbours, tables.values, tables.best, tables.times
-    return Kitchen(stations, stands, gates, regions, *shared, rules, _list_soups(n_layouts, tables.values.shape[1]))
+    soups = _list_soups(n_layouts, tables.values.shape[1])
+    return Kitchen(stations, stands, gates, regions, *shared, params, gate_limit, soups)
 
 
 def _list_soups(n_layouts: int, n_soups: int) -> Array:
@@ -179,9 +172,8 @@ def item_at(kitchen, cells, s):
 @kernel
 def answers(kitchen, cells, s, hand):
     """Return whether hands can do something at a station now."""
-    auto_start, anyone = kitchen.rules[Rule.AUTO_START], kitchen.rules[Rule.GATE_ANYONE]
     terrain, x, y = kitchen.stations[s, Station.TERRAIN], kitchen.stations[s, Station.X], kitchen.stations[s, Station.Y]
-    return can_interact(hand, cells[y, x], terrain, kitchen.times, auto_start, anyone)
+    return effect_of(hand, cells[y, x], terrain, kitchen.times, kitchen.params) != Effect.NONE
 
 
 @kernel

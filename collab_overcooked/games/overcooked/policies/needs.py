@@ -15,13 +15,14 @@ from ..engine.constants import (
     MAX_INGREDIENTS,
     NOTHING,
     Item,
+    Param,
     Player,
     Terrain,
     Thing,
 )
 from ..engine.rules import count_ingredients, is_full, is_idle
 from .distances import FAR
-from .kitchen import DISH, SOUP, Array, Goal, Rule, Station, item_on
+from .kitchen import DISH, SOUP, Array, Goal, Station, item_on
 
 
 class Need(IntEnum):
@@ -101,7 +102,7 @@ def best_soup(kitchen, soup, supplied, missing):
         if values[grown] < most or values[grown] == 0 or not can_grow(soup, grown, supplied):
             continue
         count = left + count_ingredients(grown) - MAX_INGREDIENTS
-        if kitchen.rules[Rule.AUTO_START] == 1 and count < left:
+        if kitchen.params[Param.AUTO_START] == 1 and count < left:
             continue
         if values[grown] > most or count < fewest:
             most, fewest = values[grown], count

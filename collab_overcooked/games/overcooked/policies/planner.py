@@ -283,7 +283,7 @@ class Search:
     def __init__(self, game: FullGame, width: int) -> None:
         self.width, self.n = width, game.n_agents
         most, by = max(GROWTH * width, JOINT), assigner(game)
-        self._beam, self._kitchens = Beam(game, width, most), by.kitchens
+        self._beam, self._assigner, self._kitchens = Beam(game, width, most), by, by.kitchens
         self._parents = np.zeros(most, np.int32)
         self._chosen = np.zeros((most, self.n, len(Goal)), np.int32)
         self._options = np.zeros((self.n, MAX_SUBTASKS + 1), np.int32)
@@ -304,12 +304,13 @@ class Search:
 
     def plan(self, root: Fork, steps: int) -> Plan:
         """Return the best joint plan found."""
-        key = state_key(root.state) + root.state.clock[0].tobytes() + root.state.changes[0].tobytes(), steps
+        state = root.state
+        key = b"".join(array[0].tobytes() for array in (state.players, state.cells, state.clock, state.changes)), steps
         plan: Plan = self._plans.recall(key, lambda: self._search(root, steps))
         return plan
 
     def _search(self, root: Fork, steps: int) -> Plan:
-        start = root.repeat([0])
+        start, self._kitchens = root.repeat([0]), self._assigner.kitchens_for(root.state)
         start.state.clock[:, Clock.OVER] = 0
         start.state.clock[:, Clock.LIMIT] = 1 << 30
         goals = np.zeros((1, self.n, len(Goal)), np.int32)
@@ -365,8 +366,9 @@ class Search:
 
 
 def state_key(state: Any) -> bytes:
-    """Return players, cells and kitchen of environment 0 as bytes, which show whether a plan is being followed."""
-    return state.players[0].tobytes() + state.cells[0].tobytes() + state.clock[0, Clock.LAYOUT].tobytes()
+    """Return players, cells, kitchen and order of environment 0 as bytes, which show whether a plan is followed."""
+    clock = state.clock[0, [Clock.LAYOUT, Clock.RECIPE]]
+    return bytes(state.players[0].tobytes() + state.cells[0].tobytes() + clock.tobytes())
 
 
 search: Callable[[Any, int], Search] = lru_cache(maxsize=8)(Search)  # by game and width

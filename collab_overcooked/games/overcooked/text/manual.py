@@ -11,6 +11,7 @@ import numpy as np
 from collab_overcooked.kernels.macro_actions import MEDIUM
 from collab_overcooked.kernels.paths import shortest_paths
 
+from ..engine.compile import orders_drawn
 from ..engine.constants import (
     LETTERS,
     MAX_INGREDIENTS,
@@ -43,12 +44,6 @@ EFFICIENCY = (  # what LLM-Co's prompt asks for beyond the rules
     "Be efficient: while one soup cooks, get the next one ready.",
     "What lies on a counter may be nearer to you than the dispenser of the same thing.",
 )
-
-
-def orders_text(layout: Layout) -> str:
-    """Return the soups that are on order in a layout, with their points."""
-    soups = [f"{soup_text(soup)} pay{'s' * (sum(soup) == 1)} {layout.pays(soup)} points" for soup in layout.orders]
-    return f"Soups on order: {'; '.join(soups)}."
 
 
 def shape_of(layout: Layout) -> str:
@@ -106,7 +101,7 @@ class OvercookedManual(OvercookedText):
         layout = self.compiled.layouts[k]
         first, *others = self._rules(layout, k, reader.alone)
         lines = [
-            *self._goal(layout, steps, seat, reader.alone),
+            *self._goal(k, steps, seat, reader.alone),
             first,
             *([] if reader.pictures else [_POTS]),
             *others,
@@ -131,11 +126,24 @@ class OvercookedManual(OvercookedText):
         k, steps = state.clock[i, [Clock.LAYOUT, Clock.LIMIT]].tolist()
         layout = self.compiled.layouts[k]
         actions = self._directive_rules(k) if self.levels[seat] == MEDIUM else [TURNING, _INTERACT.format('"Use"')]
-        return "\n".join([*self._goal(layout, steps, seat), *self._rules(layout, k), *actions])
+        return "\n".join([*self._goal(k, steps, seat), *self._rules(layout, k), *actions])
 
-    def _goal(self, layout: Layout, steps: int, seat: int, alone: bool = False) -> list[str]:
+    def orders_text(self, k: int) -> str:
+        """Return the soups that are on order in a layout, or that may be, with their points."""
+        layout, config = self.compiled.layouts[k], self.compiled.config
+        ends = config.order_time is not None
+        orders = orders_drawn(layout, config) if ends else layout.orders
+        soups = "; ".join(
+            f"{soup_text(soup)} pay{'s' * (sum(soup) == 1)} {layout.pays(soup)} points" for soup in orders
+        )
+        if not ends:
+            return f"Soups on order: {soups}."
+        drawn = f"One soup at a time is on order, and only this one pays. It is drawn from these: {soups}."
+        return " ".join([drawn, *self.order_rules("order")])
+
+    def _goal(self, k: int, steps: int, seat: int, alone: bool = False) -> list[str]:
         team = " as a team" if self.n_agents > 1 and not alone else ""
-        goal = f"Earn as many points as possible{team} in {steps} steps. {orders_text(layout)}"
+        goal = f"Earn as many points as possible{team} in {steps} steps. {self.orders_text(k)}"
         return [f"You are {NAMES[seat]}, a cook." if alone else greeting(seat, self.n_agents), goal]
 
     def _directive_rules(self, k: int) -> list[str]:
@@ -199,7 +207,7 @@ class OvercookedManual(OvercookedText):
         lines = [
             f"A pot takes up to {MAX_INGREDIENTS} ingredients, one at a time. {start}{' and' if auto else ''} cooks "
             f"for {' or '.join(map(str, times))} steps, during which it takes nothing.",
-            *self._burn_rules(),
+            *self.burn_rules(),
             "Load ready soup onto a dish from the dispenser and deliver it at a serving cell. You can hold one thing.",
             "You cannot walk through counters and stations."
             if alone
@@ -216,13 +224,3 @@ class OvercookedManual(OvercookedText):
             )
         again = "Objects are then numbered again, so the same name may mean another object."
         return [*lines, *(f"{rule} {again}" for rule in self.change_rules())]
-
-    def _burn_rules(self) -> list[str]:
-        """Return the rule of soup that burns, if it does."""
-        burn, cost = self.compiled.config.burn, self.compiled.config.burn_cost
-        if burn is None:
-            return []
-        steps, points = f"{burn} step{'s' * (burn > 1)}", f"{cost} point{'s' * (cost != 1)}"
-        return [
-            f"Soup that stays in its pot for {steps} after it is ready burns: the pot is empty, and it costs {points}."
-        ]

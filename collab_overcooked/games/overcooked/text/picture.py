@@ -153,6 +153,13 @@ def held_text(thing: Thing | None) -> str:
     return f"soup of {soup_text((names.count('onion'), names.count('tomato')))}"
 
 
+def order_text(scene: Scene) -> str:
+    """Return the order that stands, with its steps."""
+    names = scene["order"]
+    soup = soup_text((names.count("onion"), names.count("tomato")))
+    return f"{soup}, {scene['order_left']} left"
+
+
 def order_lines(layout: Layout) -> list[str]:
     """Return a line for each order with its points; one line if all soups pay the same."""
     pays = {soup: layout.pays(soup) for soup in SOUPS}
@@ -199,7 +206,7 @@ def picture(
         both = (f"{objects[cell]} {soon}",) if cell in objects else ()
         cells[cell] = replace(cells[cell], labels=(*both, soon, *cells[cell].labels))
     board = Board((layout.width, layout.height), tuple(cells.items()), tuple(standing))
-    lines = order_lines(layout)
+    lines = [order_text(scene)] if "order" in scene else order_lines(layout)
     first, rest = lines[:SHOWN_ORDERS], lines[SHOWN_ORDERS:]
     orders = list_card("Orders", [*first, *([f"and {len(rest)} more"] if rest else [])])
     listing = [*(f"order: {line}" for line in rest), *(_object_text(layout, thing) for thing in scene["objects"])]

@@ -167,18 +167,20 @@ class OvercookedScenes(KitchenPool):
             "holding": self._holding(),
         }
         directed = codec.group(player | {"directive": _running(self._directives, height * width)})
-        counters = {"served": Clock.SERVED, "score": Clock.SCORE}
         scene = {
             "timestep": codec.column("clock", Clock.T, codec.COUNT),
             "limit": codec.span("clock", Clock.LIMIT, 1, MAX_OPTION),
-            **codec.columns("clock", COUNT, **counters),
+            "served": codec.column("clock", Clock.SERVED, COUNT),
+            "score": codec.span("clock", Clock.SCORE, -MAX_COUNTER, MAX_COUNTER),
             "layout": codec.column("clock", Clock.LAYOUT, codec.names_of(self.compiled.names, "layout")),
             "players": codec.by_entry([directed if macros else codec.group(player) for macros in medium], "players"),
             "objects": self._objects(position),
             "gates": self._gates(position),
             "chance": codec.rng_state(),
         }
-        scene |= self.change_parts()
+        scene |= self.change_parts() | self.order_parts()
+        if self.compiled.config.order_time is not None:
+            scene["order"] = codec.column("clock", Clock.RECIPE, self._order())
         if any(medium):
             past, none = (
                 _past(self._directives, position, height * width),
@@ -189,6 +191,18 @@ class OvercookedScenes(KitchenPool):
                 known_to=(), belief=codec.kept
             )  # no secret, but nothing to be shown either
         return scene
+
+    def _order(self) -> codec.Codec:
+        tables = self.compiled.tables
+        known = sorted({soup for row in tables.recipes.tolist() for soup in row if soup})
+        listed = one_of([", ".join(names_of(soup)) for soup in known], "order")
+
+        def parser(value: Any) -> list[str]:
+            names = _sorted_ingredients(value)
+            listed(", ".join(names))
+            return names
+
+        return codec.Codec(parser, names_of, lambda names: number_of([names.count(name) for name in INGREDIENTS]))
 
     def _holding(self) -> Part:
         times, hand = self.compiled.tables.times, slice(Player.HAND, HAND_END)

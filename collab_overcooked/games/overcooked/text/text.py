@@ -37,6 +37,7 @@ from ..engine.constants import (
     Kind,
     LayoutSize,
     Object,
+    Order,
     Param,
     Path,
     Player,
@@ -58,6 +59,7 @@ from ..engine.directives import (
 from ..engine.macro_actions import judge_action
 from ..engine.rules import count_ingredients, count_kind, is_idle, is_ready
 from ..engine.solvability import FLOOR, flood, neighbours
+from ..engine.spec import counts_of
 from .scene import OvercookedScenes
 
 Array = np.ndarray
@@ -152,6 +154,11 @@ def read_answer(answer: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
+BURNS = "soup burns"  # label of the event, in both lineages
+CONSEQUENCES = {  # by name of the event, in both lineages
+    Event.SOUP_BURNT.name.lower(): "Nobody took it out of its pot in time; that costs points.",
+    Event.ORDER_EXPIRED.name.lower(): "Nobody delivered it in time; the next one replaces it.",
+}
 LABELS = {
     Event.TOMATO_PICKUP: "take tomato",
     Event.TOMATO_DROP: "put tomato down",
@@ -164,7 +171,8 @@ LABELS = {
     Event.SOUP_PICKUP: "take soup",
     Event.SOUP_DELIVERY: "deliver soup",
     Event.SOUP_DROP: "put soup down",
-    Event.SOUP_BURNT: "soup burns",
+    Event.SOUP_BURNT: BURNS,
+    Event.ORDER_EXPIRED: "order expires",
 }
 EVENT_NAMES = tuple((int(event), event.name.lower()) for event in Event)
 
@@ -208,8 +216,8 @@ def counted(count: int, food: str) -> str:
 
 
 def soup_text(soup: Sequence[int]) -> str:
-    """Return the text of a soup's onions and tomatoes."""
-    return " and ".join(counted(count, food) for count, food in zip(soup, INGREDIENTS, strict=True) if count)
+    """Return the text of a soup, given the counts of its ingredients."""
+    return " and ".join(counted(count, food) for count, food in zip(soup, INGREDIENTS, strict=False) if count)
 
 
 def thing_text(thing: Array) -> str:
@@ -444,6 +452,9 @@ class OvercookedText(OvercookedScenes):
                 if j in seats
             ),
         ]
+        if self.compiled.config.order_time is not None:
+            soup, left = soup_text(counts_of(clock[Clock.RECIPE])), int(state.order[i, Order.LEFT])
+            lines.append(f"Order: {soup}, for {left} more step{'s' * (left > 1)}.")
         blocked = "blocked by a player" if len(seats) > 1 else "blocked"
         for j, distances in ((j, distances) for j, distances in seen["distances"].items() if j in seats):
             names = [name for kind in DISTANCE_ORDER for name in kinds[kind]]

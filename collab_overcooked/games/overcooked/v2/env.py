@@ -11,7 +11,20 @@ from collab_overcooked.kernels.grid import cell_ahead
 from collab_overcooked.kernels.macro_actions import PRIMITIVE
 from collab_overcooked.render.model import Drawing
 
-from ..engine.constants import HAND_END, HORIZON, Action, Change, Clock, Param, Player, Reason
+from ..engine.constants import (
+    HAND_END,
+    HORIZON,
+    Action,
+    Change,
+    Clock,
+    Effect,
+    LayoutSize,
+    Order,
+    Param,
+    Player,
+    Reason,
+)
+from ..engine.rules import effect_of
 from ..engine.state import Out, State
 from ..pool import PROCEDURAL, read_pool, refuse_generator
 from .engine import rules
@@ -35,7 +48,8 @@ class OvercookedV2(OvercookedV2Text):
     config_class = OvercookedV2Config
     array_classes = (State, Out)
     batch_kernels = BATCH_KERNELS
-    event_codes, reason_codes = Event, Reason
+    event_codes, events_are_bits = Event, True
+    reason_codes = Reason
     n_actions = len(Action)
     max_cycles = HORIZON
     tutorial = (
@@ -53,14 +67,18 @@ class OvercookedV2(OvercookedV2Text):
         self.n_agents = self.compiled.n_players
         self.levels = (PRIMITIVE,) * self.n_agents
         changes = config.changes is not None
-        self.sizes = {"H": height, "W": width, "kinds": self.compiled.kinds, "layers": 0}
-        self.sizes["changes"] = len(Change) if changes else 0
-        self.global_state = ("players", "cells", "clock", *(("changes",) if changes else ()))
+        optional = {"changes": len(Change) if changes else 0, "order": len(Order) if config.order_time else 0}
+        self.sizes = {"H": height, "W": width, "kinds": self.compiled.kinds, "layers": 0, **optional}
+        self.global_state = ("players", "cells", "clock", *(name for name, size in optional.items() if size))
         drawn = (config.random_start, config.random_state, config.permuted_ingredients)
         self.deterministic = len(self.layouts) == 1 and not self.all_recipes and not any(drawn)
         if config.reward == "sparse":
-            paying = {event: rules.reward_for(event, self.compiled.tables.params[Param.WRONG_PAYS]) for event in Event}
+            params, pots = self.compiled.tables.params, self.compiled.tables.frames[:, LayoutSize.POTS]
+            paying = {event: rules.reward_for(event, params[Param.WRONG_PAYS]) for event in Event}
             self.event_pay = [Pay(event.name.lower(), team=(points, points)) for event, points in paying.items()]
+            least = -float(config.burn_cost * int(pots.max()))
+            self.event_pay[Event.SOUP_BURNT] = Pay("soup_burnt", team=(least, 0.0))
+            self.event_pay[Event.ORDER_EXPIRED] = Pay("order_expired", team=(-float(config.order_cost), 0.0))
         self._set_spaces(self.compiled.space)
 
     def with_spare_planes(self, planes: int) -> OvercookedV2:
@@ -72,9 +90,8 @@ class OvercookedV2(OvercookedV2Text):
         tables, player, k = self.compiled.tables, state.players[i, seat], state.clock[i, Clock.LAYOUT]
         x, y = cell_ahead(player[Player.X], player[Player.Y], player[Player.FACING])
         hand, cell, kind = player[Player.HAND : HAND_END], state.cells[i, y, x], tables.terrain[k, y, x]
-        start, times = tables.params[Param.AUTO_START], tables.times[k]
-        event = rules.judge_interact(hand, cell, kind, state.clock[i, Clock.RECIPE], times, start)
-        return int(Reason.NO_EFFECT if action == Action.INTERACT and event == Event.NONE else Reason.OK)
+        effect = effect_of(hand, cell, kind, tables.times[k], tables.params)
+        return int(Reason.NO_EFFECT if action == Action.INTERACT and effect == Effect.NONE else Reason.OK)
 
     def idle_action(self, seat: int = 0) -> int:
         return int(Action.STAY)

@@ -8,8 +8,23 @@ import numpy as np
 import pytest
 from games.overcooked.v2.world import Rollout
 
-from collab_overcooked.games.overcooked.engine.constants import IDLE, Item, LayoutSize, Player, Terrain, Thing
-from collab_overcooked.games.overcooked.engine.rules import cook, count_ingredients
+from collab_overcooked.games.overcooked.engine.constants import (
+    IDLE,
+    Effect,
+    Item,
+    LayoutSize,
+    Param,
+    Player,
+    Terrain,
+    Thing,
+)
+from collab_overcooked.games.overcooked.engine.rules import (
+    age_button,
+    cook,
+    count_ingredients,
+    effect_at_pot,
+    effect_of,
+)
 from collab_overcooked.games.overcooked.engine.spec import counts_of
 from collab_overcooked.games.overcooked.v2.engine import rules
 from collab_overcooked.games.overcooked.v2.engine.constants import Event
@@ -34,6 +49,12 @@ def pot(*kinds, tick=IDLE):
     return thing(Item.SOUP, kinds, tick)
 
 
+def params_of(auto_start):
+    params = np.zeros(len(Param), np.int32)
+    params[[Param.AUTO_START, Param.FULL_WAITS]] = auto_start, 1
+    return params
+
+
 EMPTY, ONION, TOMATO, PLATE = thing(), thing(Item.ONION), thing(Item.TOMATO), thing(Item.DISH)
 
 
@@ -55,64 +76,68 @@ def test_count_used_pots():
 @pytest.mark.parametrize(
     ("hand", "cell", "auto", "explicit"),
     [
-        (EMPTY, EMPTY, Event.NONE, Event.NONE),
-        (ONION, EMPTY, Event.POTTING, Event.POTTING),
-        (TOMATO, pot(0, 0), Event.POTTING, Event.POTTING),
-        (PLATE, pot(0), Event.NONE, Event.NONE),
-        (EMPTY, pot(0, 0), Event.NONE, Event.START),
-        (EMPTY, pot(0, 0, 0), Event.START, Event.START),
-        (ONION, pot(0, 0, 0), Event.START, Event.NONE),  # an original's quirk
-        (PLATE, pot(0, 0, 0, tick=15), Event.NONE, Event.NONE),
-        (ONION, pot(0, tick=15), Event.NONE, Event.NONE),
-        (PLATE, pot(0, 0, 1, tick=20), Event.SOUP_PICKUP, Event.SOUP_PICKUP),
-        (EMPTY, pot(0, 0, 1, tick=20), Event.NONE, Event.NONE),
-        (thing(Item.SOUP, (0,), 20), EMPTY, Event.NONE, Event.NONE),
+        (EMPTY, EMPTY, Effect.NONE, Effect.NONE),
+        (ONION, EMPTY, Effect.POTTING, Effect.POTTING),
+        (TOMATO, pot(0, 0), Effect.POTTING, Effect.POTTING),
+        (PLATE, pot(0), Effect.NONE, Effect.NONE),
+        (EMPTY, pot(0, 0), Effect.NONE, Effect.START),
+        (EMPTY, pot(0, 0, 0), Effect.START, Effect.START),
+        (ONION, pot(0, 0, 0), Effect.START, Effect.NONE),  # an original's quirk
+        (PLATE, pot(0, 0, 0, tick=15), Effect.NONE, Effect.NONE),
+        (ONION, pot(0, tick=15), Effect.NONE, Effect.NONE),
+        (PLATE, pot(0, 0, 1, tick=20), Effect.SOUP_PICKUP, Effect.SOUP_PICKUP),
+        (EMPTY, pot(0, 0, 1, tick=20), Effect.NONE, Effect.NONE),
+        (thing(Item.SOUP, (0,), 20), EMPTY, Effect.NONE, Effect.NONE),
     ],
 )
-def test_judge_interact_at_pots(hand, cell, auto, explicit):
-    judged = [rules.judge_interact(hand, cell, Terrain.POT, 0, TIMES, auto_start) for auto_start in (1, 0)]
-    assert judged == [auto, explicit]
+def test_effect_at_pot(hand, cell, auto, explicit):
+    effects = [effect_at_pot(hand, cell, TIMES, params_of(starts)) for starts in (1, 0)]
+    assert effects == [auto, explicit]
 
 
 @pytest.mark.parametrize(
     ("kind", "hand", "cell", "event"),
     [
-        (Terrain.FLOOR, EMPTY, EMPTY, Event.NONE),
-        (Terrain.WALL, EMPTY, EMPTY, Event.NONE),
+        (Terrain.FLOOR, EMPTY, EMPTY, None),
+        (Terrain.WALL, EMPTY, EMPTY, None),
         (Terrain.COUNTER, ONION, EMPTY, Event.DROP),
-        (Terrain.COUNTER, ONION, PLATE, Event.NONE),
+        (Terrain.COUNTER, ONION, PLATE, None),
         (Terrain.COUNTER, EMPTY, PLATE, Event.PICKUP),
-        (Terrain.COUNTER, EMPTY, EMPTY, Event.NONE),
-        (Terrain.SERVING, PLATE, EMPTY, Event.NONE),
+        (Terrain.COUNTER, EMPTY, EMPTY, None),
+        (Terrain.SERVING, PLATE, EMPTY, None),
         (Terrain.SERVING, thing(Item.SOUP, (0, 0, 0), 20), EMPTY, Event.SOUP_DELIVERY),
         (Terrain.SERVING, thing(Item.SOUP, (0, 0, 1), 20), EMPTY, Event.WRONG_DELIVERY),
-        (Terrain.INDICATOR, ONION, EMPTY, Event.NONE),
-        (Terrain.INDICATOR, EMPTY, EMPTY, Event.NONE),
+        (Terrain.INDICATOR, ONION, EMPTY, None),
+        (Terrain.INDICATOR, EMPTY, EMPTY, None),
         (Terrain.BUTTON, EMPTY, EMPTY, Event.PRESS),
-        (Terrain.BUTTON, ONION, EMPTY, Event.NONE),
+        (Terrain.BUTTON, ONION, EMPTY, None),
         (Terrain.DISHES, EMPTY, EMPTY, Event.PLATE_PICKUP),
-        (Terrain.DISHES, PLATE, EMPTY, Event.NONE),
+        (Terrain.DISHES, PLATE, EMPTY, None),
         (Terrain.MUSHROOMS, EMPTY, EMPTY, Event.INGREDIENT_PICKUP),
-        (Terrain.ONIONS, ONION, EMPTY, Event.NONE),
+        (Terrain.ONIONS, ONION, EMPTY, None),
     ],
 )
-def test_judge_interact(kind, hand, cell, event):
-    assert rules.judge_interact(hand, cell, kind, number_of_recipe((0, 0, 0)), TIMES, 1) == event
+def test_event_of(kind, hand, cell, event):
+    effect = effect_of(hand, cell, kind, TIMES, params_of(1))
+    if event is None:
+        assert effect == Effect.NONE
+    else:
+        assert rules.event_of(effect, hand, kind, number_of_recipe((0, 0, 0))) == event
 
 
-def test_apply_interact_carries_ingredients_into_a_pot():
+def test_use_pot_carries_ingredients_into_a_pot():
     rollout = Rollout(world()).play("W I E N I W I E N I", ". . . . . . . . . W I E")
     assert rollout.facts == ["b east holds tomato", "(2,0) soup onion onion"]
 
 
-def test_apply_interact_starts_a_full_pot_that_is_ready_after_20_steps_with_its_own():
+def test_use_pot_starts_a_full_pot_that_is_ready_after_20_steps_with_its_own():
     rollout = Rollout(world("a north holds onion", "(2,0) soup onion onion", rows=ROOM.replace("0a ", "0 a")))
     assert rollout.play("I").facts == ["(2,0) soup onion onion onion 19 left"]
     assert rollout.play(WAITING[: 2 * 18]).facts == ["(2,0) soup onion onion onion 1 left"]
     assert rollout.play(".").facts == ["(2,0) soup onion onion onion ready"]
 
 
-def test_apply_interact_takes_soup_and_puts_things_down():
+def test_apply_effect_takes_soup_and_puts_things_down():
     rollout = Rollout(world("a north holds plate", "(2,0) soup onion ready", rows=ROOM.replace("0a ", "0 a")))
     assert rollout.play("I").facts == ["a north holds dish onion"]
     assert rollout.play("W N I").facts == ["(1,0) dish onion"]
@@ -126,7 +151,7 @@ def test_points_for():
         rollout = Rollout(world(dish.format(name), rows=rows), **options).play("I")
         assert rollout.paid == [[points, points]] and rollout.facts == ["a east"]
         assert rollout.scene["delivered"] == (name == "onion") and rollout.scene["score"] == points
-    assert [rules.reward_for(event, -20) for event in Event] == [0] * 8 + [20, -20, -5]
+    assert [rules.reward_for(event, -20) for event in Event] == [0] * 7 + [20, -20, -5, 0]
 
 
 def test_points_for_a_button_are_paid_each_time_it_is_pressed():
@@ -217,7 +242,7 @@ def test_pots_cook():
 def test_age_button():
     for before, after in ((1, 0), (0, 0)):
         button = thing(tick=before)
-        rules.age_button(button)
+        age_button(button)
         assert button.tolist() == thing(tick=after).tolist()
 
 

@@ -17,10 +17,11 @@ OPTIONS = [
     {},
     {"view_radius": 2, "negative_rewards": True, "redraw_recipe": True, "random_start": True, "random_state": True},
     {"view_radius": 1, "dynamics": "explicit", "random_state": True, "redraw_recipe": True},
+    {"view_radius": 2, "random_state": True, "burn": 3, "burn_cost": 7, "order_time": 9, "order_cost": 3},
 ]
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=["plain", "paper", "explicit"])
+@pytest.mark.parametrize("options", OPTIONS, ids=["plain", "paper", "explicit", "hurried"])
 @pytest.mark.parametrize("layout", layouts())
 def test_steps_are_those_of_the_slow_version(layout, options):
     env = make("OvercookedV2-v0", layout=layout, **options)

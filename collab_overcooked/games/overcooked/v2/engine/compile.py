@@ -16,7 +16,17 @@ from collab_overcooked.kernels.blocks import Block, highest_of, starts_of
 from collab_overcooked.kernels.grid import Direction
 from collab_overcooked.kernels.macro_actions import Level
 
-from ...engine.compile import best_of, by_soup, check_changes, check_names, compile_grids, compile_terrain, places_of
+from ...engine.compile import (
+    best_of,
+    by_soup,
+    check_changes,
+    check_costs,
+    check_names,
+    compile_grids,
+    compile_terrain,
+    places_of,
+    recipes_of,
+)
 from ...engine.config import pack_changes
 from ...engine.constants import (
     COUNT,
@@ -66,19 +76,25 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedV2Config, spare
     counts = {len(layout.starts) for layout in layouts}
     if len(counts) > 1:
         raise ValueError(f"layouts of the pool start {sorted(counts)} players; all must start as many")
+    check_costs(config)
     terrain = compile_terrain([layout.grid for layout in layouts], KINDS_OF_CELLS)
-    planes = planes_of(kinds)
+    planes = planes_of(kinds, max(COOK_TIME, config.burn or 0))
     shown = _shown(planes, kinds, config)
     views = np.full(len(View), NOTHING, np.int32)
     announced = [min(config.notice, MAX_NUMBER), 1] if config.notice else []
     if announced:
         views[View.CHANGES] = len(shown)
-    highest = np.array([*shown, *announced, *[1] * spare_planes], np.uint8)
+    views[View.BURN] = NOTHING if config.burn is None else config.burn
+    standing = [] if config.order_time is None else [min(config.order_time, MAX_NUMBER)]
+    if standing:
+        views[View.ORDER] = len(shown) + len(announced)
+    highest = np.array([*shown, *announced, *standing, *[1] * spare_planes], np.uint8)
     params = config.pack(
         Param,
         auto_start=config.dynamics == "auto",
+        full_waits=True,
         wrong_pays=WRONG_PAYS if config.negative_rewards else 0,
-        redraw=config.redraw_recipe,
+        redraw=config.redraw_recipe or config.order_time is not None,
         random_start=config.random_start or config.random_state,
         shaped=config.reward == "shaped",
         light=config.delivery_light,
@@ -94,8 +110,6 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedV2Config, spare
     soups = [soup for size in sizes for soup in combinations_with_replacement(range(kinds), size)]
     times = np.stack([_same_for(soups, COOK_TIME, kinds)] * len(layouts))
     check_changes(config, names, len(layouts[0].starts), terrain, times, frames)
-    if config.changes is not None:
-        _check_recipes(layouts)
     tables = Tables(
         params=params,
         shaping=np.zeros((len(layouts), len(Shaping)), np.float32),
@@ -110,19 +124,12 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedV2Config, spare
         template=_template(terrain, starts_of(planes)[Plane.TERRAIN], len(highest), config.view_radius or 0),
         nearest=np.zeros((len(layouts), 0, len(NearestObject)), np.int32),
         levels=np.full(counts.pop(), Level.PRIMITIVE, np.int32),
-        recipes=_recipes(layouts),
+        recipes=recipes_of(layouts, [[*map(number_of_recipe, layout.recipes)] for layout in layouts], config),
         planes=starts_of(planes)[:-1],
         permuted=_permuted(config.permuted_ingredients, kinds),
     )
     space = counts_to(np.broadcast_to(highest, shape))
     return Compiled(tuple(layouts), config, names, kinds, tables, len(tables.levels), space)
-
-
-def _check_recipes(layouts: Sequence[Layout]) -> None:
-    for layout in layouts[1:]:
-        if set(layout.recipes) != set(layouts[0].recipes):
-            pair = f"layout {layout.name} cannot follow {layouts[0].name} in a kitchen that changes"
-            raise ValueError(f"{pair}: their recipes must be the same")
 
 
 def is_object(terrain: np.ndarray) -> np.ndarray:
@@ -144,15 +151,8 @@ def _same_for(soups: Sequence[Recipe], number: int, kinds: int) -> np.ndarray:
     return by_soup({counts_in(soup, kinds): number for soup in soups}, kinds)
 
 
-def _recipes(layouts: Sequence[Layout]) -> np.ndarray:
-    recipes = np.zeros((len(layouts), max(len(layout.recipes) for layout in layouts)), np.int32)
-    for row, layout in zip(recipes, layouts, strict=True):
-        row[: len(layout.recipes)] = list(map(number_of_recipe, layout.recipes))
-    return recipes
-
-
-def planes_of(kinds: int) -> list[Block]:
-    """Return the blocks of channels by ``Plane``, for a number of kinds of ingredients."""
+def planes_of(kinds: int, longest: int = COOK_TIME) -> list[Block]:
+    """Return the blocks of channels by ``Plane``, for kinds of ingredients and the longest time that a pot shows."""
     content, counts = (1, 1, *[COUNT] * kinds), "plate, cooked, a count for each ingredient"
     return [
         Block("own position", (1,), "1 in the player's cell"),
@@ -165,7 +165,7 @@ def planes_of(kinds: int) -> list[Block]:
         Block("piles", (1,) * kinds, "one for each ingredient"),
         Block("contents of cells", content, counts),
         Block("recipe", content, "in cells that show it"),
-        Block("timer", (COOK_TIME,), "steps that a pot cooks on"),
+        Block("timer", (longest,), "steps that a pot cooks on; with `burn`, then those until its soup burns"),
         Block("light", (1,), "with `delivery_light`: 1 at serving cells after a delivery of the recipe"),
     ]
 

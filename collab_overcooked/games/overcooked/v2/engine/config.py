@@ -8,7 +8,16 @@ from typing import Any
 
 from collab_overcooked.io.config import Config, boolean, choice, integer, unchecked
 
-from ...engine.config import MAX_RADIUS, NOTICE, Source, changes_option
+from ...engine.config import (
+    MAX_RADIUS,
+    NOTICE,
+    Source,
+    burn_cost_option,
+    burn_option,
+    changes_option,
+    order_cost_option,
+    order_time_option,
+)
 
 
 @dataclass(frozen=True)
@@ -60,3 +69,7 @@ class OvercookedV2Config(Config):
     )
     changes: int | Mapping[str, Any] | None = changes_option()
     notice: int = integer(0, NOTICE, least=0)
+    burn: int | None = burn_option()
+    burn_cost: int = burn_cost_option()
+    order_time: int | None = order_time_option()
+    order_cost: int = order_cost_option()

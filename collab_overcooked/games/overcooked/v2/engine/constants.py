@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from ...engine.constants import FIRST_PILE, Terrain
+from ...engine.constants import FIRST_PILE, NOTHING, Terrain
 
 INGREDIENTS = ("onion", "tomato", "carrot", "mushroom", "potato", "cucumber", "leek", "pea", "apple", "banana")
 COOK_TIME = 20
-BUTTON_TIME = 10
 DIGITS = "0123456789"  # symbols of ingredient piles
 SYMBOLS: dict[str, int] = {
     " ": Terrain.FLOOR,
@@ -41,19 +40,36 @@ class Plane(IntEnum):
 
 
 class Event(IntEnum):
-    """Codes of ``Out.events``: effect of a player's action in a step."""
+    """Events of a player in a step, a bit each of ``EventColumn.CODE``."""
 
-    NONE = 0
-    INGREDIENT_PICKUP = 1  # from a pile
-    PLATE_PICKUP = 2  # from a pile
-    DROP = 3  # on a counter
-    PICKUP = 4  # from a counter
-    POTTING = 5
-    START = 6
-    SOUP_PICKUP = 7
-    SOUP_DELIVERY = 8  # of the recipe
-    WRONG_DELIVERY = 9
-    PRESS = 10
+    INGREDIENT_PICKUP = 0  # from a pile
+    PLATE_PICKUP = 1  # from a pile
+    DROP = 2  # on a counter
+    PICKUP = 3  # from a counter
+    POTTING = 4
+    START = 5
+    SOUP_PICKUP = 6
+    SOUP_DELIVERY = 7  # of the recipe
+    WRONG_DELIVERY = 8
+    PRESS = 9
+    SOUP_BURNT = 10  # of all players
+    ORDER_EXPIRED = 11  # of all players
+
+
+# Events of Effect, in order, and two that depend on what is held too. Plain ints, as kernels return one type.
+PLATE_PICKUP, WRONG_DELIVERY = int(Event.PLATE_PICKUP), int(Event.WRONG_DELIVERY)
+EVENTS = (
+    NOTHING,
+    int(Event.INGREDIENT_PICKUP),
+    int(Event.DROP),
+    int(Event.PICKUP),
+    int(Event.POTTING),
+    int(Event.START),
+    int(Event.SOUP_PICKUP),
+    int(Event.SOUP_DELIVERY),
+    NOTHING,
+    int(Event.PRESS),
+)
 
 
 DELIVERY_PAYS = 20

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked.kernels.arrays import copy_numbers
+from collab_overcooked.kernels.arrays import clip_u8, copy_numbers
 from collab_overcooked.kernels.grid import cell_ahead
 from collab_overcooked.kernels.jit import kernel
 
@@ -16,18 +16,20 @@ from ...engine.constants import (
     Action,
     Change,
     Clock,
+    Effect,
     Item,
     LayoutSize,
+    Order,
     Param,
     Player,
     Terrain,
     Thing,
     View,
 )
-from ...engine.observe import copy_window, draw_change, is_inside
-from ...engine.rules import is_ready
-from .constants import Event, Plane
-from .rules import judge_interact, shows_recipe
+from ...engine.observe import copy_window, draw_change, fill_channel, is_inside, time_left
+from ...engine.rules import effect_of, is_ready
+from .constants import Plane
+from .rules import shows_recipe
 
 OTHERS = Plane.OTHERS_POSITION - Plane.POSITION  # from a block of the player's own channels to that of all others
 
@@ -41,10 +43,9 @@ def observe_env(tables, env, out):
     for i in range(players.shape[0]):
         player, seen = players[i], observations[i]
         x, y = cell_ahead(player[Player.X], player[Player.Y], player[Player.FACING])
-        hand, recipe = player[Player.HAND : HAND_END], env.clock[Clock.RECIPE]
-        event = judge_interact(hand, cells[y, x], terrain[y, x], recipe, times, params[Param.AUTO_START])
+        effect = effect_of(player[Player.HAND : HAND_END], cells[y, x], terrain[y, x], times, params)
         masks[i, : Action.INTERACT] = 1
-        masks[i, Action.INTERACT] = event != Event.NONE
+        masks[i, Action.INTERACT] = effect != Effect.NONE
         left, top = 0, 0
         if radius == NOTHING:
             copy_numbers(tables.template[k], seen)
@@ -55,6 +56,8 @@ def observe_env(tables, env, out):
         draw_players(tables, env, i, left, top, seen)
         if view[View.CHANGES] != NOTHING and env.changes[Change.LEFT] > 0:
             draw_change(tables.terrain, env, left, top, view, seen)
+        if view[View.ORDER] != NOTHING:
+            fill_channel(view[View.ORDER], clip_u8(env.order[Order.LEFT]), view, seen)
 
 
 @kernel
@@ -127,4 +130,4 @@ def draw_cells(tables, env, i, left, top, out):
             is_pot = kind == Terrain.POT
             draw_thing(cell, is_pot, times, at + planes[Plane.CONTENT], at + n_channels, channels, out)
             if is_pot and timer < n_channels and cell[Thing.ITEM] == Item.SOUP and cell[Thing.TICK] != IDLE:
-                out[at + timer] = max(times[cell[Thing.SOUP]] - cell[Thing.TICK], 0)
+                out[at + timer] = clip_u8(max(time_left(cell, times, view), 0))

@@ -18,6 +18,7 @@ from ...engine.constants import (
     NOTHING,
     Action,
     Clock,
+    Effect,
     EventColumn,
     Item,
     LayoutSize,
@@ -27,25 +28,17 @@ from ...engine.constants import (
     Terrain,
     Thing,
 )
-from ...engine.rules import (
-    add_ingredient,
-    can_interact,
-    count_kind,
-    dispensed,
-    is_full,
-    is_idle,
-    lies_on_counter,
-    move_thing,
-    put,
-)
+from ...engine.rules import apply_effect, count_kind, draw_recipe, effect_of, lies_on_counter, put
 from .constants import (
     BUTTON_PAYS,
-    BUTTON_TIME,
     DELIVERY_PAYS,
+    EVENTS,
+    PLATE_PICKUP,
     PLATE_SHAPED,
     POTTING_SHAPED,
     SOUP_SHAPED,
     START_SHAPED,
+    WRONG_DELIVERY,
     Event,
 )
 
@@ -53,55 +46,13 @@ from .constants import (
 
 
 @kernel
-def waits_for_start(cell, kind, auto_start):
-    """With dynamics="auto" a pot that was full at the start of an episode waits, and any interact starts it."""
-    return auto_start == 1 and kind == Terrain.POT and is_idle(cell) and is_full(cell)
-
-
-@kernel
-def judge_interact(hand, cell, kind, recipe, times, auto_start):
-    """An interact that changes something, see ``can_interact``, is one event, by what is held and faced."""
-    held = hand[Thing.ITEM]
-    if waits_for_start(cell, kind, auto_start):
-        return Event.START
-    if not can_interact(hand, cell, kind, times, auto_start, 0):
-        return Event.NONE
-    if kind == Terrain.POT:
-        return Event.START if held == Item.NONE else Event.SOUP_PICKUP if held == Item.DISH else Event.POTTING
-    if kind == Terrain.COUNTER:
-        return Event.PICKUP if held == Item.NONE else Event.DROP
-    if kind == Terrain.SERVING:
-        return Event.SOUP_DELIVERY if hand[Thing.SOUP] == recipe else Event.WRONG_DELIVERY
-    if kind == Terrain.BUTTON:
-        return Event.PRESS
-    return Event.PLATE_PICKUP if kind == Terrain.DISHES else Event.INGREDIENT_PICKUP
-
-
-@kernel
-def apply_interact(event, hand, cell, kind, times, auto_start):
-    """Things move between hand and cell; a full or started pot cooks, and a pressed button shows the recipe.
-
-    Mutates: hand, cell.
-    """
-    if event == Event.INGREDIENT_PICKUP or event == Event.PLATE_PICKUP:
-        put(hand, dispensed(kind))
-    elif event == Event.DROP:
-        move_thing(hand, cell)
-    elif event == Event.PICKUP:
-        move_thing(cell, hand)
-    elif event == Event.POTTING:
-        add_ingredient(hand, cell)
-        if auto_start == 1 and is_full(cell):
-            cell[Thing.TICK] = 0
-    elif event == Event.START:
-        cell[Thing.TICK] = 0
-    elif event == Event.SOUP_PICKUP:
-        cell[Thing.TICK] = times[cell[Thing.SOUP]]
-        move_thing(cell, hand)
-    elif event == Event.PRESS:
-        cell[Thing.TICK] = BUTTON_TIME
-    elif event != Event.NONE:
-        put(hand, Item.NONE)
+def event_of(effect, hand, kind, recipe):
+    """An effect of an interact is one event; plates are told from ingredients, and the recipe from other soups."""
+    if effect == Effect.TAKE and kind == Terrain.DISHES:
+        return PLATE_PICKUP
+    if effect == Effect.DELIVERY and hand[Thing.SOUP] != recipe:
+        return WRONG_DELIVERY
+    return EVENTS[effect]
 
 
 @kernel
@@ -167,35 +118,23 @@ def interact_in_turn(tables, env, out):
             continue
         x, y = cell_ahead(players[i, Player.X], players[i, Player.Y], players[i, Player.FACING])
         hand, cell, kind = players[i, Player.HAND : HAND_END], cells[y, x], tables.terrain[k, y, x]
-        event = judge_interact(hand, cell, kind, recipe, times, auto_start)
-        if event == Event.NONE:
+        effect = effect_of(hand, cell, kind, times, params)
+        if effect == Effect.NONE:
             events[i, EventColumn.REASON] = Reason.NO_EFFECT
             continue
+        event = event_of(effect, hand, kind, recipe)
         if event == Event.PLATE_PICKUP and is_plate_wanted(held, tables, env):
             shaped[i] = PLATE_SHAPED
         else:
             shaped[i] = shaped_for(event, hand[Thing.ITEM], cell[Thing.SOUP], recipe, auto_start)
-        apply_interact(event, hand, cell, kind, times, auto_start)
-        events[i, EventColumn.CODE] = event
+        apply_effect(effect, hand, cell, kind, times, params)
+        events[i, EventColumn.CODE] = 1 << event
         sparse[i] = reward_for(event, params[Param.WRONG_PAYS])
         delivered = delivered or event == Event.SOUP_DELIVERY
     return delivered
 
 
 # ------------------------------------------------------------------------------------------- what goes on by itself
-
-
-@kernel
-def age_button(button):
-    """A button counts down the steps for which it shows the recipe, also in the step of the press. Mutates: button."""
-    if button[Thing.TICK] > 0:
-        button[Thing.TICK] -= 1
-
-
-@kernel
-def draw_recipe(recipes, count, rng):
-    """Recipes are drawn uniformly, the same one again too. Mutates: rng."""
-    return recipes[draw_below(rng, count)]
 
 
 # ------------------------------------------------------------------------------------------- who knows the recipe

@@ -7,10 +7,11 @@ from collab_overcooked.kernels.events import clear_events
 from collab_overcooked.kernels.jit import kernel, row_at
 
 from ...engine.constants import FIRST_ID, HAND_END, Clock, LayoutSize, Param, Player, Terrain
-from ...engine.rules import choose_primitives, cook, move_players
+from ...engine.rules import advance, charge, choose_primitives, draw_order, move_players, renew_order
 from ...engine.step import change_in_time, choose_layout, clear_cells, clear_rewards, end_step, place_players
+from .constants import Event
 from .observe import observe_env
-from .rules import age_button, draw_recipe, draw_thing, fill_pot, interact_in_turn, learn_recipe, permute_channels
+from .rules import draw_thing, fill_pot, interact_in_turn, learn_recipe, permute_channels
 
 
 @kernel
@@ -19,26 +20,23 @@ def step_env(tables, env, actions, out):
 
     Mutates: env, out.
     """
-    cells, clock, sparse, params = env.cells, env.clock, out.sparse, tables.params
+    clock, sparse, params = env.clock, out.sparse, tables.params
     k = clock[Clock.LAYOUT]
-    terrain, frame = tables.terrain[k], tables.frames[k]
     clear_events(out.events, FIRST_ID)
     clear_rewards(out)
     choose_primitives(actions, tables.levels, out.events)
-    move_players(terrain, env, out)
+    move_players(tables.terrain[k], env, out)
     delivered = interact_in_turn(tables, env, out)
-    for p in range(frame[LayoutSize.POTS]):
-        cook(cells[tables.pots[k, p, 1], tables.pots[k, p, 0]], tables.times[k], 0)
-    for p in range(frame[LayoutSize.BUTTONS]):
-        age_button(cells[tables.buttons[k, p, 1], tables.buttons[k, p, 0]])
+    burnt = advance(tables, env)
     clock[Clock.T] += 1
     clock[Clock.DELIVERED] = delivered
     for i in range(sparse.shape[0]):
         clock[Clock.SCORE] += int(sparse[i])
         clock[Clock.SERVED] += sparse[i] > 0
-    if delivered and params[Param.REDRAW] == 1:
-        clock[Clock.RECIPE] = draw_recipe(tables.recipes[k], frame[LayoutSize.RECIPES], env.rng)
-        env.players[:, Player.KNOWS] = 0
+    if burnt > 0:
+        charge(burnt * params[Param.BURN_COST], Event.SOUP_BURNT, clock, out)
+    if renew_order(tables, env, delivered):
+        charge(params[Param.ORDER_COST], Event.ORDER_EXPIRED, clock, out)
     change_in_time(tables, env, delivered)
     learn_recipe(tables, env)
     return end_step(env, out, params[Param.SHAPED])
@@ -64,7 +62,7 @@ def reset_env(tables, env, limit):
     k = choose_layout(tables, env)
     clear_cells(env.cells, tables.terrain[k], 1)
     env.clock[Clock.LIMIT] = limit
-    env.clock[Clock.RECIPE] = draw_recipe(tables.recipes[k], tables.frames[k, LayoutSize.RECIPES], env.rng)
+    draw_order(tables, env)
     place_players(tables, env, k)
     if tables.params[Param.RANDOM_STATE] == 1:
         scatter_things(tables, env, k)

@@ -191,9 +191,10 @@ class Memory:
         before = self._before or scene
         held, now = before["players"][self._seat]["holding"], scene["players"][self._seat]["holding"]
         dish = tuple(held["ingredients"]) if held and held["item"] == "dish" and not now else None
-        if scene["served"] > before["served"]:
+        ended = scene.get("order_left", 0) > before.get("order_left", 0)
+        if scene["served"] > before["served"] or ended:
             self.since = scene["timestep"]
-            if self._compiled.config.redraw_recipe:
+            if self._compiled.config.redraw_recipe or ended:
                 self._possible = list(self._all)
                 self.guess = self._draw()
             elif dish in self._all:

@@ -8,9 +8,10 @@ from typing import Any
 
 from collab_overcooked.render.model import BAD, FLOORS, GOOD, INK, WORKING, Board, BoardCell, Drawing, Progress
 
+from ...engine.constants import BUTTON_TIME
 from ...text.picture import crate, food_icons, kitchen_drawing, list_card, object_cell, seated
 from ..engine.compile import cell_name
-from ..engine.constants import BUTTON_TIME, COOK_TIME, INGREDIENTS
+from ..engine.constants import COOK_TIME, INGREDIENTS
 from .scene import cells_in_view
 from .text import OvercookedV2Text, recipe_text, thing_text, unknown_text
 
@@ -66,7 +67,8 @@ def picture(game: OvercookedV2Text, scene: Scene, seat: int | None) -> Drawing:
     standing, cards = seated(scene["players"], game.display_names, thing_text)
     layout = game.layouts[game.layout_of(scene)]
     board = Board((len(layout.grid[0]), len(layout.grid)), tuple(_cells(game, scene, seat).items()), tuple(standing))
-    recipe = list_card("Recipe", ["unknown" if scene["recipe"] is None else recipe_text(scene["recipe"])])
+    known = "unknown" if scene["recipe"] is None else recipe_text(scene["recipe"])
+    recipe = list_card("Recipe", [known + (f", {scene['order_left']} left" if "order_left" in scene else "")])
     listing = [] if scene["recipe"] else [f"recipe: {unknown_text(layout.recipes)}"]
     news = [("delivered", GOOD)] if scene["delivered"] else []
     news += [(f"Change in {left}", WORKING)] if (left := steps_left(scene)) else []

@@ -18,6 +18,7 @@ from collab_overcooked.kernels.grid import Direction
 
 from ...engine.compile import cells_of
 from ...engine.constants import (
+    BUTTON_TIME,
     FIRST_INGREDIENT,
     HAND_END,
     IDLE,
@@ -35,7 +36,8 @@ from ...engine.spec import counts_of
 from ...engine.state import State, Tables
 from ...pool import KitchenPool
 from ...text.scene import check_places
-from ..engine.constants import BUTTON_TIME, COOK_TIME, INGREDIENTS, Event
+from ...text.text import CONSEQUENCES
+from ..engine.constants import COOK_TIME, INGREDIENTS, Event
 from ..engine.spec import Recipe, names_of, number_of_recipe
 from ..engine.step import learn_batch
 
@@ -97,15 +99,20 @@ def encode_thing(thing: Mapping[str, Any] | None) -> tuple[int, int, int]:
     return Item.SOUP, _number(thing.get("ingredients", ())), COOK_TIME
 
 
-def _decode_pot(pot: Sequence[int]) -> dict[str, Any]:
+def _decode_pot(pot: Sequence[int], burn: int | None) -> dict[str, Any]:
     _, soup, tick = pot
-    left = 0 if tick == IDLE else COOK_TIME - tick
-    return {"item": SOUP, "ingredients": _names(soup), "left": left, "ready": tick == COOK_TIME}
+    is_ready = tick >= COOK_TIME
+    left = 0 if tick == IDLE or is_ready else COOK_TIME - tick
+    burns = {"burns_in": COOK_TIME + burn - tick} if is_ready and burn is not None else {}
+    return {"item": SOUP, "ingredients": _names(soup), "left": left, "ready": is_ready, **burns}
 
 
-def _encode_pot(soup: Mapping[str, Any]) -> tuple[int, int, int]:
+def _encode_pot(soup: Mapping[str, Any], burn: int | None) -> tuple[int, int, int]:
     left = soup.get("left", 0)
-    tick = COOK_TIME if soup.get("ready") else COOK_TIME - left if left else IDLE
+    tick = COOK_TIME - left if left else IDLE
+    if soup.get("ready"):
+        waited = burn - soup["burns_in"] if burn is not None and "burns_in" in soup else 0
+        tick = COOK_TIME + waited
     return Item.SOUP, _number(soup.get("ingredients", ())), tick
 
 
@@ -139,7 +146,7 @@ class KitchenView(SeatView):
         if event.event == Event.WRONG_DELIVERY.name.lower():
             paid = f"costs {-event.sparse:g} points" if event.sparse else "pays nothing"
             return self._say(f"It is not the recipe and {paid}.")
-        return ""
+        return self._say(CONSEQUENCES.get(event.event, ""))
 
 
 def cells_in_view(tables: Tables, x: int, y: int) -> np.ndarray:
@@ -183,6 +190,7 @@ class OvercookedV2Scenes(KitchenPool):
             "seen_as": orders._replace(known_to=(), belief=codec.kept),  # no secret, but only arrays show it
             "chance": codec.rng_state(),
             **self.change_parts(),
+            **self.order_parts(),
         }
 
     def layout_of(self, scene: Scene) -> int:
@@ -202,7 +210,7 @@ class OvercookedV2Scenes(KitchenPool):
         return Codec(parser, lambda soup: list(recipes[soup]), _number)
 
     def _objects(self, names: Sequence[str], position: Codec) -> Part:
-        tables = self.compiled.tables
+        tables, burn = self.compiled.tables, self.compiled.config.burn
 
         def read(rows: Rows) -> list[dict[str, Any]]:
             objects, k = [], rows["clock"][Clock.LAYOUT]
@@ -210,7 +218,7 @@ class OvercookedV2Scenes(KitchenPool):
                 for x, cell in enumerate(line):
                     is_pot = tables.terrain[k, y, x] == Terrain.POT
                     if cell[Thing.ITEM] != Item.NONE:
-                        thing = _decode_pot(cell) if is_pot else decode_thing(cell)
+                        thing = _decode_pot(cell, burn) if is_pot else decode_thing(cell)
                         objects.append({"position": [x, y], **(thing or {})})
             return objects
 
@@ -226,9 +234,11 @@ class OvercookedV2Scenes(KitchenPool):
                     )
                 if cells[y, x, Thing.ITEM] != Item.NONE:
                     raise ValueError(f"two objects lie at {[x, y]}")
-                cells[y, x] = _encode_pot(thing) if place == Terrain.POT else encode_thing(thing)
+                cells[y, x] = _encode_pot(thing, burn) if place == Terrain.POT else encode_thing(thing)
 
         more = {"position": position.parser, "left": integer(0, COOK_TIME), "ready": boolean_or_bit}
+        if burn is not None:
+            more["burns_in"] = integer(1, burn)
         parser = record(_thing_parsers(names) | more, ["position", "item"])
         return Part(list_of(parser, 0, tables.terrain[0].size, "objects"), read, write)
 

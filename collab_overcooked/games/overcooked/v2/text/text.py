@@ -9,10 +9,10 @@ import numpy as np
 
 from collab_overcooked.io.text import plural
 
-from ...engine.constants import MAX_INGREDIENTS, Clock, EventColumn, Param, Reason, Terrain
+from ...engine.constants import BUTTON_TIME, MAX_INGREDIENTS, Clock, EventColumn, Param, Reason, Terrain
 from ...engine.state import Out, State
-from ...text.text import MOVES, MOVES_SEEN, NAMES, PRIMITIVE_TEXTS, TURNING, counted, greeting
-from ..engine.constants import BUTTON_PAYS, BUTTON_TIME, COOK_TIME, DELIVERY_PAYS, INGREDIENTS, Event
+from ...text.text import BURNS, MOVES, MOVES_SEEN, NAMES, PRIMITIVE_TEXTS, TURNING, counted, greeting
+from ..engine.constants import BUTTON_PAYS, COOK_TIME, DELIVERY_PAYS, INGREDIENTS, Event
 from ..engine.spec import Layout, Recipe, names_of
 from .scene import OvercookedV2Scenes
 
@@ -45,6 +45,8 @@ LABELS = {
     Event.SOUP_DELIVERY: "deliver soup",
     Event.WRONG_DELIVERY: "deliver wrong soup",
     Event.PRESS: "press button",
+    Event.SOUP_BURNT: BURNS,
+    Event.ORDER_EXPIRED: "recipe expires",
 }
 KINDS_OF_CELLS = {  # that a change may bring
     Terrain.FLOOR: "floor",
@@ -63,13 +65,13 @@ Scene = Mapping[str, Any]
 
 
 def event_of(row: np.ndarray, sparse: float, shaped: float) -> dict[str, Any] | None:
-    """Return a player's event, None if it brought about nothing.
+    """Return a player's event, None if there is none; soup that burns counts where its action brought about nothing.
 
     Returns:
         ``event``, ``label`` (as listed in histories), ``sparse`` and ``shaped`` (rewards).
     """
-    event = Event(row[EventColumn.CODE])
-    if event == Event.NONE:
+    event = next((event for event in Event if row[EventColumn.CODE] >> event & 1), None)
+    if event is None:
         return None
     return {"event": event.name.lower(), "label": LABELS[event], "sparse": float(sparse), "shaped": float(shaped)}
 
@@ -92,7 +94,7 @@ def pot_text(pot: Mapping[str, Any]) -> str:
     """Return the text of a pot with ingredients."""
     state = "not cooking"
     if pot["ready"]:
-        state = "ready"
+        state = f"ready, burns in {plural(pot['burns_in'], 'step')}" if "burns_in" in pot else "ready"
     elif pot["left"]:
         state = f"cooking, {plural(pot['left'], 'step')} left"
     count = len(pot["ingredients"])
@@ -131,6 +133,7 @@ class OvercookedV2Text(OvercookedV2Scenes):
         lines = [
             f"You are {NAMES[seat]}. Step {scene['timestep']} of {scene['limit']}; earned so far: {scene['score']}.",
             f"Recipe: {unknown_text(layout.recipes) if recipe is None else recipe_text(recipe)}.",
+            *([f"It stands for {plural(scene['order_left'], 'more step')}."] if "order_left" in scene else []),
             *(["The last step delivered the recipe."] if scene["delivered"] else []),
             *self.change_lines(state, i, [tuple(player["position"]) for player in scene["players"] if player]),
         ]
@@ -206,13 +209,14 @@ class OvercookedV2Text(OvercookedV2Scenes):
         return "\n".join([*know, TURNING, _INTERACT.format('"Use"')])
 
     def _what_to_know(self, layout: Layout, steps: int, seat: int) -> list[str]:
-        config = self.compiled.config
+        redraws = self.compiled.tables.params[Param.REDRAW] == 1
         return [
             greeting(seat, self.n_agents),
             f"Earn as many points as possible as a team in {steps} steps. Soup of the recipe pays {DELIVERY_PAYS} "
             "points.",
             f"The recipe is one of: {'; '.join(recipe_text(names_of(recipe)) for recipe in layout.recipes)}. "
-            f"It is drawn at random{', and drawn again after each delivery of it' if config.redraw_recipe else ''}.",
+            f"It is drawn at random{', and drawn again after each delivery of it' if redraws else ''}.",
+            *self.order_rules("recipe"),
             *self._knowledge(layout),
             *self._rules(),
             *self.change_rules(),
@@ -244,6 +248,7 @@ class OvercookedV2Text(OvercookedV2Scenes):
             f"A pot takes up to {MAX_INGREDIENTS} ingredients of any kind, one at a time. {start}; it cooks for "
             f"{COOK_TIME} steps. It can only be emptied onto a plate when the soup is ready."
         )
+        yield from self.burn_rules()
         yield (
             "Deliver soup on a plate at a serving cell. Any other soup than the recipe is taken away and "
             f"{f'costs the team {wrong} points' if wrong else 'pays nothing'}."

@@ -152,7 +152,7 @@ def test_texts_pictures_and_scenes_tell_the_order() -> None:
     again, _ = game.alloc(1)
     game.reset(again, out, np.ones(1, np.bool_), {"state": scene}, 1000)
     assert game.scene(again, 0) == scene
-    with pytest.raises(ValueError, match="state.order: unknown order 'onion, tomato, tomato'"):
+    with pytest.raises(ValueError, match=r"state\.order: unknown order 'onion, tomato, tomato'"):
         game.reset(again, out, np.ones(1, np.bool_), {"state": {**scene, "order": ["onion", "tomato", "tomato"]}}, 9)
 
 

@@ -122,7 +122,7 @@ def test_event_of(kind, hand, cell, event):
     if event is None:
         assert effect == Effect.NONE
     else:
-        assert rules.event_of(effect, hand, kind, number_of_recipe((0, 0, 0))) == event
+        assert rules.event_of(int(effect), hand, kind, number_of_recipe((0, 0, 0))) == event
 
 
 def test_use_pot_carries_ingredients_into_a_pot():
@@ -151,7 +151,7 @@ def test_points_for():
         rollout = Rollout(world(dish.format(name), rows=rows), **options).play("I")
         assert rollout.paid == [[points, points]] and rollout.facts == ["a east"]
         assert rollout.scene["delivered"] == (name == "onion") and rollout.scene["score"] == points
-    assert [rules.reward_for(event, -20) for event in Event] == [0] * 7 + [20, -20, -5, 0]
+    assert [rules.reward_for(event, -20) for event in Event] == [0] * 7 + [20, -20, -5, 0, 0]
 
 
 def test_points_for_a_button_are_paid_each_time_it_is_pressed():
@@ -225,12 +225,6 @@ def test_move_players_goes_back_where_they_meet(scripts, picture):
 
 def test_move_players_does_not_swap():
     assert Rollout(world(rows="WPXWR\n0ab B\nWWWWW")).play("E", "W").picture.split("\n")[1] == "0ab B"
-
-
-def test_waits_for_start():
-    full, half, cooking = pot(0, 0, 1), pot(0, 0), pot(0, 0, 1, tick=3)
-    assert [rules.waits_for_start(cell, Terrain.POT, 1) for cell in (full, half, cooking, EMPTY)] == [1, 0, 0, 0]
-    assert not rules.waits_for_start(full, Terrain.POT, 0) and not rules.waits_for_start(full, Terrain.COUNTER, 1)
 
 
 def test_pots_cook():

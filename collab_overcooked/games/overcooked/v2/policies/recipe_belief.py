@@ -26,6 +26,7 @@ from ...engine.constants import MAX_INGREDIENTS, NOTHING, Action
 from ...policies.greedy import GreedyPolicy
 from ...policies.planner import REPLAN_WIDTH, PlannerPolicy
 from ..engine.compile import Compiled
+from ..engine.config import OvercookedV2Config
 from ..engine.constants import COOK_TIME, INGREDIENTS
 from ..engine.spec import Layout, names_of
 from ..text.scene import cells_in_view
@@ -36,15 +37,19 @@ Cell = tuple[int, int]
 Recipe = Sequence[str]
 
 
-def kitchen_of(layout: Layout, recipe: Recipe, dynamics: str) -> Any:
+KEPT = ("dynamics", "burn", "burn_cost")  # options of the game that hold while its recipe is cooked
+
+
+def kitchen_of(layout: Layout, recipe: Recipe, config: OvercookedV2Config) -> Any:
     """Return the game of a layout with all in view, in which a recipe is the only one."""
-    return _kitchen_of(layout, tuple(map(INGREDIENTS.index, recipe)), dynamics)
+    return _kitchen_of(layout, tuple(map(INGREDIENTS.index, recipe)), *(getattr(config, name) for name in KEPT))
 
 
 @lru_cache(maxsize=64)
-def _kitchen_of(layout: Layout, recipe: tuple[int, ...], dynamics: str) -> Any:
+def _kitchen_of(layout: Layout, recipe: tuple[int, ...], *kept: Any) -> Any:
     content = {key: value for key, value in layout.document.content.items() if key != "possible_recipes"}
-    return registry.load_game(GAME, layout=content | {"recipes": [list(recipe)]}, dynamics=dynamics)
+    options = dict(zip(KEPT, kept, strict=True))
+    return registry.load_game(GAME, layout=content | {"recipes": [list(recipe)]}, **options)
 
 
 def scene_of(scene: Mapping[str, Any], recipe: Recipe) -> dict[str, Any]:
@@ -165,7 +170,9 @@ class Memory:
     def update(self, scene: Scene) -> dict[str, Any]:
         """Update beliefs from a seat's scene, and return the scene completed by beliefs about cells out of view."""
         visible = cells_in_view(self._compiled.tables, *scene["players"][self._seat]["position"])
-        aged = {cell: _aged(thing) for cell, thing in self._objects.items() if not visible[cell[1], cell[0]]}
+        hidden = {cell: thing for cell, thing in self._objects.items() if not visible[cell[1], cell[0]]}
+        burn = self._compiled.config.burn
+        aged = {cell: _aged(thing, burn) for cell, thing in hidden.items() if thing.get("burns_in") != 1}
         self._objects = aged | {tuple(thing["position"]): thing for thing in scene["objects"]}
         self._learn(scene)
         self._before = scene
@@ -212,10 +219,14 @@ class Memory:
         return (me["position"][0] + dx, me["position"][1] + dy) in self._paths.layout.cells("X")
 
 
-def _aged(thing: dict[str, Any]) -> dict[str, Any]:
+def _aged(thing: dict[str, Any], burn: int | None) -> dict[str, Any]:
+    if "burns_in" in thing:
+        return {**thing, "burns_in": thing["burns_in"] - 1}
     if not thing.get("left"):
         return thing
-    return {**thing, "left": thing["left"] - 1, "ready": thing["left"] == 1}
+    is_ready = thing["left"] == 1
+    burns = {"burns_in": burn} if is_ready and burn is not None else {}
+    return {**thing, "left": thing["left"] - 1, "ready": is_ready, **burns}
 
 
 PATIENCE = 3  # failed moves after which a player steps anywhere
@@ -367,7 +378,7 @@ class RecipeBeliefPolicy(PolicyBase):
         return tuple(sorted(full, key=INGREDIENTS.index))
 
     def _cook(self, seen: AgentView, scene: Scene, recipe: tuple[str, ...]) -> int:
-        game = kitchen_of(self._paths.layout, recipe, self._compiled.config.dynamics)
+        game = kitchen_of(self._paths.layout, recipe, self._compiled.config)
         state = game.state_of(scene_of(scene, recipe))
         if recipe != self._cooked:  # plans for another recipe are of no use
             self._cooked, self._state, self._player = recipe, state, self._make()

@@ -132,7 +132,7 @@ class Overcooked(OvercookedManual):
             raise ValueError("gate_reset=False is for one layout; in a pool the gates of one are not those of the next")
         self.compiled = compile_layouts(pool, config)
         self.layout_names = tuple(self.compiled.names) if len(pool) > 1 else ()
-        drawn = config.random_start or config.order_time is not None
+        drawn = config.random_start or bool((self.compiled.tables.frames[:, LayoutSize.RECIPES] > 1).any())
         self.deterministic = len(pool) == 1 and not drawn
         values = self.compiled.tables.values[:, list(map(number_of, SOUPS))]
         self.events_pay = config.order_time is None and len(np.unique(values)) == 1

@@ -16,8 +16,9 @@ from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.scene_codec import Part
 from collab_overcooked.io.checks import quote_value
 from collab_overcooked.io.schema import Parser, one_of
+from collab_overcooked.kernels.grid import Direction
 
-from .engine.constants import NOTHING, Change, ChangeTime, Clock, Order, Param, Terrain
+from .engine.constants import BELTS, FIRST_BELT, NOTHING, Change, ChangeTime, Clock, Order, Param, Terrain
 from .engine.rules import next_layout
 from .engine.state import State
 
@@ -200,3 +201,15 @@ class KitchenPool(CompiledGame):
         costs = f"it costs {cost} point{'s' * (cost != 1)} and " if cost else ""
         steps = f"{time} step{'s' * (time > 1)}"
         return [f"The {name} stands for {steps}. If nobody delivers it in this time, {costs}the next one replaces it."]
+
+    def belt_rules(self, grid: Sequence[str], names: Mapping[tuple[int, int], str]) -> list[str]:
+        """Return the rule of belts with their cells and directions, if a layout has any."""
+        cells = [(x, y) for y, row in enumerate(grid) for x, symbol in enumerate(row) if symbol in BELTS]
+        if not cells:
+            return []
+        ways = [Direction(BELTS[grid[y][x]] - FIRST_BELT).name.lower() for x, y in cells]
+        places = [f"{names.get(cell, '')} {cell} {way}".lstrip() for cell, way in zip(cells, ways, strict=True)]
+        return [
+            "- belts, counters that move what lies on them by one cell in each step if the next belt or counter is free: "
+            + ", ".join(places)
+        ]

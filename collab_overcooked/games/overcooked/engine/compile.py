@@ -17,8 +17,11 @@ from collab_overcooked.kernels.paths import shortest_paths
 
 from .config import BURN_COST, ORDER_COST, OvercookedConfig, change_steps, pack_changes
 from .constants import (
+    BELTS,
+    FIRST_BELT,
     FIRST_ROWS,
     INGREDIENTS,
+    LAST_BELT,
     MAX_INGREDIENTS,
     MAX_PLAYERS,
     NOTHING,
@@ -64,6 +67,7 @@ def number_objects(layouts: Sequence[Any], grids: Array) -> Array:
 
 def _cells_by_kind(grid: Array, shared: set[tuple[int, int]]) -> dict[Kind, list[tuple[int, int]]]:
     cells: dict[Kind, list[tuple[int, int]]] = {kind: [] for kind in Kind}
+    grid = np.where(is_belt(grid), Terrain.COUNTER, grid)
     for y, x in np.argwhere(np.isin(grid, TERRAINS)).tolist():
         kind = Kind(TERRAINS.index(grid[y, x]))
         cells[Kind.COUNTER if kind == Kind.SHARED and (x, y) not in shared else kind].append((x, y))
@@ -203,12 +207,51 @@ def compile_grids(layouts: Sequence[Any], terrain: Array, *, auto_start: bool) -
         "regions": np.stack([number_regions(grid) for grid in terrain]),
         "pots": places_of([cells_of(grid, Terrain.POT) for grid in terrain]),
         "gates": places_of([cells_of(grid, Terrain.GATE) for grid in terrain]),
+        "belts": places_of([order_belts(layout.name, grid) for layout, grid in zip(layouts, terrain, strict=True)]),
         "buttons": places_of([cells_of(grid, Terrain.BUTTON) for grid in terrain]),
         "floor": floor,
         "neighbours": np.stack([find_neighbours(numbers, int(floor.max()) + 1) for numbers in floor]),
         "objects": objects,
         "catalogue": list_directives(objects, auto_start),
     }
+
+
+def order_belts(name: str, terrain: Array) -> list[tuple[int, int]]:
+    """Return the cells (x, y) of belts, those to which others lead first, then row by row.
+
+    Args:
+        name: Of the layout.
+        terrain: Kinds of cells, (H, W).
+
+    Raises:
+        ValueError: Belts lead to each other in a ring, or out of the kitchen.
+    """
+    belts = [(x, y) for y, x in np.argwhere(is_belt(terrain)).tolist()]
+    lengths = {cell: len(belts_ahead(name, terrain, cell)) for cell in belts}
+    return sorted(belts, key=lambda cell: lengths[cell])
+
+
+def is_belt(terrain: Array) -> Array:
+    """Return which cells are belts, bool of the shape of ``terrain``."""
+    found: Array = (terrain >= FIRST_BELT) & (terrain <= LAST_BELT)
+    return found
+
+
+def belts_ahead(name: str, terrain: Array, belt: tuple[int, int]) -> list[tuple[int, int]]:
+    """Return the cells (x, y) to which a belt leads: further belts, and the counter at the end if there is one."""
+    found = [belt]
+    while is_belt(terrain[found[-1][1], found[-1][0]]):
+        x, y = found[-1]
+        dx, dy = OFFSETS[terrain[y, x] - FIRST_BELT]
+        ahead = x + dx, y + dy
+        if ahead in found:
+            raise ValueError(f"layout {name}: belts lead to each other in a ring at {ahead}; let one end at a counter")
+        if not (0 <= ahead[0] < terrain.shape[1] and 0 <= ahead[1] < terrain.shape[0]):
+            raise ValueError(f"layout {name}: the belt at {(x, y)} leads out of the kitchen")
+        if not Terrain.COUNTER <= terrain[ahead[1], ahead[0]] <= LAST_BELT:
+            break
+        found.append(ahead)
+    return found[1:]
 
 
 def check_names(layouts: Sequence[Any]) -> tuple[str, ...]:
@@ -331,7 +374,8 @@ def _frame(layout: Layout, config: OvercookedConfig) -> np.ndarray:
     frame[LayoutSize.HEIGHT], frame[LayoutSize.WIDTH] = layout.height, layout.width
     frame[LayoutSize.POTS], frame[LayoutSize.GATES] = len(layout.cells("P")), len(layout.cells("G"))
     frame[LayoutSize.GATE_LIMIT] = layout.gate_limit if config.gate_limit is None else config.gate_limit
-    frame[LayoutSize.OBJECT_CELLS] = sum(len(layout.cells(symbol)) for symbol in "XPG")
+    frame[LayoutSize.OBJECT_CELLS] = sum(len(layout.cells(symbol)) for symbol in ("X", "P", "G", *BELTS))
+    frame[LayoutSize.BELTS] = sum(len(layout.cells(symbol)) for symbol in BELTS)
     return frame
 
 

@@ -36,25 +36,31 @@ class Terrain(IntEnum):
 
     FLOOR = 0
     COUNTER = 1
-    POT = 2
-    SERVING = 3
-    WALL = 4  # also around layouts smaller than the largest one of a pool
-    GATE = 5
-    INDICATOR = 6  # shows the recipe
-    BUTTON = 7  # shows the recipe for a while
-    DISHES = 8  # dispenser, as all from here on, in the order of Item
-    ONIONS = 9
-    TOMATOES = 10
-    CARROTS = 11  # from here on OvercookedV2 only
-    MUSHROOMS = 12
-    POTATOES = 13
-    CUCUMBERS = 14
-    LEEKS = 15
-    PEAS = 16
-    APPLES = 17
-    BANANAS = 18
+    BELT_NORTH = 2  # counters that move what lies on them, in the order of kernels.grid.Direction
+    BELT_SOUTH = 3
+    BELT_EAST = 4
+    BELT_WEST = 5
+    POT = 6
+    SERVING = 7
+    WALL = 8  # also around layouts smaller than the largest one of a pool
+    GATE = 9
+    INDICATOR = 10  # shows the recipe
+    BUTTON = 11  # shows the recipe for a while
+    DISHES = 12  # dispenser, as all from here on, in the order of Item
+    ONIONS = 13
+    TOMATOES = 14
+    CARROTS = 15  # from here on OvercookedV2 only
+    MUSHROOMS = 16
+    POTATOES = 17
+    CUCUMBERS = 18
+    LEEKS = 19
+    PEAS = 20
+    APPLES = 21
+    BANANAS = 22
 
 
+FIRST_BELT, LAST_BELT = int(Terrain.BELT_NORTH), int(Terrain.BELT_WEST)
+BELTS = {"^": Terrain.BELT_NORTH, "v": Terrain.BELT_SOUTH, ">": Terrain.BELT_EAST, "<": Terrain.BELT_WEST}
 FIRST_DISPENSER = int(Terrain.DISHES)
 FIRST_PILE = int(Terrain.ONIONS)  # of ingredients
 SYMBOLS = {
@@ -67,6 +73,7 @@ SYMBOLS = {
     "S": Terrain.SERVING,
     "W": Terrain.WALL,
     "G": Terrain.GATE,
+    **BELTS,
 }
 
 
@@ -130,7 +137,7 @@ class Clock(IntEnum):
 
 
 class LayoutSize(IntEnum):
-    """Columns of ``Tables.frames`` (K, 9): the sizes of a layout."""
+    """Columns of ``Tables.frames`` (K, 10): the sizes of a layout."""
 
     HEIGHT = 0
     WIDTH = 1
@@ -141,6 +148,7 @@ class LayoutSize(IntEnum):
     RECIPES = 6  # that are drawn, hidden ones or orders
     KINDS = 7  # of ingredients, where recipes are hidden
     BUTTONS = 8
+    BELTS = 9
 
 
 class Param(IntEnum):

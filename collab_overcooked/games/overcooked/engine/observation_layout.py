@@ -17,6 +17,7 @@ from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.paths import UNREACHABLE, flood
 
 from .constants import (
+    BELTS,
     MAX_INGREDIENTS,
     NOTHING,
     PLAYER_CHANNELS,
@@ -43,9 +44,11 @@ def _channels_of(names: type[IntEnum]) -> dict[Terrain, int]:
 
 
 PLAIN, GATED = _channels_of(Channel), _channels_of(GateChannel)
+NO_BELTS = dict.fromkeys(BELTS, "belts")
 UNKNOWN = {  # what an encoding has no channel for
-    "jaxmarl": {"T": "tomatoes", "W": "walls", "G": "gates"},
-    "gates": {"T": "tomatoes"},
+    "jaxmarl": {"T": "tomatoes", "W": "walls", "G": "gates", **NO_BELTS},
+    "gates": {"T": "tomatoes", **NO_BELTS},
+    "features": NO_BELTS,
 }
 
 
@@ -106,6 +109,7 @@ def compile_view(
     view = np.full(len(View), NOTHING, np.int32)
     view[[View.ENCODING, View.BURN]] = encoding, NOTHING if config.burn is None else config.burn
     object_cells = _object_cells(terrain)
+    _refuse_unknown(symbols, n_players, obs)
     if encoding >= Encoding.FEATURES:
         distances = np.stack([measure_distances(*maps) for maps in zip(floor, neighbours, strict=True)])
         nearest = np.stack([_nearest(*maps) for maps in zip(terrain, distances, strict=True)])
@@ -121,7 +125,6 @@ def compile_view(
         space: gymnasium.spaces.Box[Any] = gymnasium.spaces.Box(low, high, dtype=np.int8)
         template = np.zeros((len(terrain), 0), np.uint8)
         return {"views": view, "object_cells": object_cells, "template": template, "nearest": nearest}, space
-    _refuse_unknown(symbols, n_players, obs)
     terrain = _pad(terrain, config.size)
     order = AXES[config.axes or ("hwc" if obs == "jaxmarl" else "whc")]
     extended = encoding == Encoding.LOSSLESS and not symbols.isdisjoint("WG")
@@ -130,20 +133,23 @@ def compile_view(
     else:
         map_channels = len(Channel) if extended else int(Channel.WALLS)
     base, changes = PLAYER_CHANNELS * n_players, [config.notice, 1] if config.notice else []
+    belts = [] if symbols.isdisjoint(BELTS) else [1] * len(BELTS)
     standing = [] if config.order_time is None else [MAX_INGREDIENTS, MAX_INGREDIENTS, config.order_time]
     spare = [1] * spare_planes
-    channels = base + map_channels + len(changes) + len(standing) + len(spare)
+    channels = base + map_channels + len(belts) + len(changes) + len(standing) + len(spare)
     shape = fill_view(view, terrain.shape[1], terrain.shape[2], channels, order, view_radius)
     if changes:
-        view[View.CHANGES] = base + map_channels
+        view[View.CHANGES] = base + map_channels + len(belts)
     if standing:
-        view[View.ORDER] = base + map_channels + len(changes)
+        view[View.ORDER] = base + map_channels + len(belts) + len(changes)
     table = GATED if encoding == Encoding.GATES else PLAIN
     shown = {kind: base + channel for kind, channel in table.items() if channel < map_channels}
+    if belts:
+        shown |= {kind: base + map_channels + place for place, kind in enumerate(BELTS.values())}
     template = _template(terrain, shown, channels, view_radius or 0, order)
     nearest = np.zeros((len(terrain), 0, len(NearestObject)), np.int32)
     numbers = _max_numbers(encoding, cook_time, gate_limit, config.burn or 0)
-    high = np.array([*numbers[:map_channels], *changes, *standing, *spare])
+    high = np.array([*numbers[:map_channels], *belts, *changes, *standing, *spare])
     space = _map_space(shape, order, np.minimum(high, MAX_NUMBER))
     return {"views": view, "object_cells": object_cells, "template": template, "nearest": nearest}, space
 
@@ -183,8 +189,11 @@ def _max_numbers(encoding: Encoding, cook_time: int, gate_limit: int, burn: int)
     return np.array([min(high.get(name, 1), MAX_NUMBER) for name in names.__members__])
 
 
+WITH_OBJECTS = (Terrain.COUNTER, *BELTS.values(), Terrain.POT, Terrain.GATE)
+
+
 def _object_cells(terrain: Array) -> Array:
-    cells = [np.argwhere(np.isin(grid, (Terrain.COUNTER, Terrain.POT, Terrain.GATE)))[:, ::-1] for grid in terrain]
+    cells = [np.argwhere(np.isin(grid, WITH_OBJECTS))[:, ::-1] for grid in terrain]
     object_cells = np.zeros((len(cells), max(map(len, cells)), 2), np.int32)
     for rows, row in zip(object_cells, cells, strict=True):
         rows[: len(row)] = row

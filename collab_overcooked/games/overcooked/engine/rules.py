@@ -16,10 +16,12 @@ from .constants import (
     BUTTON_TIME,
     COUNT,
     DROPS,
+    FIRST_BELT,
     FIRST_DISPENSER,
     FIRST_INGREDIENT,
     HAND_END,
     IDLE,
+    LAST_BELT,
     MAX_INGREDIENTS,
     NOTHING,
     PICKUPS,
@@ -78,6 +80,12 @@ def one_of(item):
 def count_kind(soup, item):
     """A soup has a count of each kind of ingredient."""
     return soup >> 2 * (item - FIRST_INGREDIENT) & COUNT
+
+
+@kernel
+def is_counter(kind):
+    """Belts are counters."""
+    return Terrain.COUNTER <= kind <= LAST_BELT
 
 
 @kernel
@@ -143,7 +151,7 @@ def lies_on_counter(item, cells, terrain):
     """An object lies on a counter somewhere; pots do not count."""
     for y in range(cells.shape[0]):
         for x in range(cells.shape[1]):
-            if cells[y, x, Thing.ITEM] == item and terrain[y, x] == Terrain.COUNTER:
+            if cells[y, x, Thing.ITEM] == item and is_counter(terrain[y, x]):
                 return True
     return False
 
@@ -229,7 +237,7 @@ def effect_of(hand, cell, kind, times, params):
     is_empty = hand[Thing.ITEM] == Item.NONE
     if kind == Terrain.POT:
         return effect_at_pot(hand, cell, times, params)
-    if kind == Terrain.COUNTER:
+    if is_counter(kind):
         if is_empty == (cell[Thing.ITEM] == Item.NONE):
             return Effect.NONE
         return Effect.PICKUP if is_empty else Effect.DROP
@@ -442,6 +450,22 @@ def charge(points, event, clock, out):
 
 
 @kernel
+def move_belts(tables, env):
+    """Belts move what lies on them to the next counter or belt that is free, those in front first.
+
+    Mutates: env.cells.
+    """
+    k, cells = env.clock[Clock.LAYOUT], env.cells
+    terrain, belts = tables.terrain[k], tables.belts[k]
+    for b in range(tables.frames[k, LayoutSize.BELTS]):
+        x, y = belts[b, 0], belts[b, 1]
+        ahead_x, ahead_y = cell_ahead(x, y, terrain[y, x] - FIRST_BELT)
+        is_free = is_counter(terrain[ahead_y, ahead_x]) and cells[ahead_y, ahead_x, Thing.ITEM] == Item.NONE
+        if is_free and cells[y, x, Thing.ITEM] != Item.NONE:
+            move_thing(cells[y, x], cells[ahead_y, ahead_x])
+
+
+@kernel
 def is_occupied(x, y, players):
     """A cell is occupied while a player stands on it."""
     for j in range(players.shape[0]):
@@ -474,10 +498,14 @@ def age_button(button):
 
 @kernel
 def advance(tables, env):
-    """Pots burn and cook, gates close, and buttons count down. Mutates: env.cells. Returns: soups that burnt."""
+    """Belts move, pots burn and cook, gates close, and buttons count down.
+
+    Mutates: env.cells. Returns: soups that burnt.
+    """
     k, cells, params = env.clock[Clock.LAYOUT], env.cells, tables.params
     frame, times, burnt = tables.frames[k], tables.times[k], 0
     starts = params[Param.AUTO_START] == 1 and params[Param.FULL_WAITS] == 0
+    move_belts(tables, env)
     for p in range(frame[LayoutSize.POTS]):
         pot = cells[tables.pots[k, p, 1], tables.pots[k, p, 0]]
         if params[Param.BURN] != NOTHING:

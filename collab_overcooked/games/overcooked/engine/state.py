@@ -24,13 +24,14 @@ class Tables(NamedTuple):
 
     params: Array  # (24,) see Param
     shaping: Array  # (K, 3) float32, see Shaping
-    frames: Array  # (K, 9) see LayoutSize
+    frames: Array  # (K, 10) see LayoutSize
     terrain: Array  # (K, H, W) see Terrain; WALL outside smaller layouts
     starts: Array  # (K, N, 2) x, y
     regions: Array  # (K, H, W) number of the floor, closed off by all but floor, that a cell belongs to, or NOTHING
     pots: Array  # (K, P, 2) x, y, row by row; unused rows are 0
     gates: Array  # (K, G, 2) x, y, row by row; unused rows are 0
     buttons: Array  # (K, U, 2) x, y, row by row; unused rows are 0
+    belts: Array  # (K, E, 2) x, y, those to which others lead first; unused rows are 0
     values: Array  # (K, S) what delivering a soup pays: 0 if not ordered, bonus included
     best: Array  # (K, S) the most that can still be made of a soup
     times: Array  # (K, S) steps of cooking

@@ -41,10 +41,10 @@ def hand_over_time(kitchen, team, distances, i, c, target):
 
     Steps count twice where the player itself only lacks a way past a teammate: it goes as near as possible.
     """
-    if not is_shared(team.barred, i, c, target):
+    if not is_shared(team.barred, i, kitchen.ends[c], target):
         return FAR
     cell, steps = distances.here[i], FAR
-    for stand in kitchen.stands[c]:
+    for stand in kitchen.stands[kitchen.ends[c]]:
         if stand != NOTHING:
             steps = min(steps, distances.delivery[target, stand])
     if travel(distances, target, cell) < FAR:
@@ -167,6 +167,9 @@ def onward(kitchen, distances, s, target, cell):
         any_side = min(any_side, distances.delivery[target, stand])
         if is_same_side(distances, s, stand, cell):
             same_side = min(same_side, distances.delivery[target, stand])
+    for end in kitchen.stands[kitchen.ends[s]]:
+        if end != NOTHING:
+            any_side = min(any_side, distances.delivery[target, end])
     return same_side if same_side <= any_side else FAR
 
 
@@ -185,7 +188,9 @@ def find_use(kitchen, barred, distances, needs, i, s, item):
         if later and (item == DISH or needs[target, column_of(needs, item, True)] <= 0):
             continue
         steps = onward(kitchen, distances, s, target, cell)
-        is_left = kitchen.stations[s, Station.TERRAIN] == Terrain.COUNTER and is_shared(barred, i, s, target)
+        is_left = kitchen.stations[s, Station.TERRAIN] == Terrain.COUNTER and is_shared(
+            barred, i, kitchen.ends[s], target
+        )
         if steps >= FAR or (barred[i, target] == 1 and is_left):
             continue
         steps += travel(distances, s, cell) + 1

@@ -133,7 +133,9 @@ def measure_delivery(kitchen, distances):
             changed = False
             for c in range(stations.shape[0]):
                 if stations[c, Station.TERRAIN] == Terrain.COUNTER:
-                    changed = hand_over(kitchen.stands[c], manned, delivery[s], distances.fields[c]) or changed
+                    changed = (
+                        hand_over(kitchen.stands[kitchen.ends[c]], manned, delivery[s], distances.fields[c]) or changed
+                    )
 
 
 @kernel
@@ -166,7 +168,7 @@ def is_same_side(distances, s, stand, cell):
 
 @kernel
 def is_meeting_place(kitchen, distances, c):
-    """Return whether a counter is reached from parts of the floor that are not connected."""
+    """Return whether things put on a counter are taken from a part of the floor that is not connected."""
     first = NOTHING
     for stand in kitchen.stands[c]:
         if stand == NOTHING:
@@ -174,5 +176,8 @@ def is_meeting_place(kitchen, distances, c):
         if first == NOTHING:
             first = stand
         elif not is_same_side(distances, c, first, stand):
+            return True
+    for end in kitchen.stands[kitchen.ends[c]]:
+        if first != NOTHING and end != NOTHING and not is_same_side(distances, c, first, end):
             return True
     return False

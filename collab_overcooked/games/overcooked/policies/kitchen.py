@@ -5,6 +5,7 @@ Shape letters: K layouts, N players, S stations (cells that one can face), F flo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import IntEnum
 from itertools import product
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from collab_overcooked.kernels.arrays import array_of
 from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.jit import kernel
 
-from ..engine.compile import WALKABLE, number_regions
+from ..engine.compile import WALKABLE, belts_ahead, is_belt, number_regions
 from ..engine.constants import (
     COUNT,
     FIRST_PILE,
@@ -35,7 +36,7 @@ from ..engine.spec import number_of
 
 Array = np.ndarray
 STAY, INTERACT = int(Action.STAY), int(Action.INTERACT)
-DISH, SOUP = int(Item.DISH), int(Item.SOUP)
+DISH, SOUP, COUNTER = int(Item.DISH), int(Item.SOUP), int(Terrain.COUNTER)
 
 
 class Station(IntEnum):
@@ -51,6 +52,7 @@ class Kitchen(NamedTuple):
 
     stations: Array  # (S, 3) see Station, row by row
     stands: Array  # (S, 4) cell on which one faces the station by direction, NOTHING where there is no floor
+    ends: Array  # (S,) station at which a thing that is put there comes to rest: another one for belts
     gates: Array  # (F,) station of a gate's cell, NOTHING for plain floor
     regions: Array  # (F,) part of the floor that a cell belongs to, all gates open
     floor: Array  # (H, W) number of a floor or gate cell, or NOTHING
@@ -96,14 +98,17 @@ class Goal(IntEnum):
 def make_kitchens(tables: Any) -> Kitchen:
     """Make the kitchens of a compiled pool, with a leading axis K."""
     pairs = zip(tables.terrain, tables.values, strict=True)
-    grids = [np.where(_is_useless(*maps), Terrain.WALL, maps[0]) for maps in pairs]
+    grids = [np.where(_is_useless(*maps), Terrain.WALL, np.where(is_belt(maps[0]), COUNTER, maps[0])) for maps in pairs]
     layouts = [_stations_of(terrain, floor) for terrain, floor in zip(grids, tables.floor, strict=True)]
     n_stations, (n_layouts, n_cells) = max(len(rows) for rows, _ in layouts), tables.neighbours.shape[:2]
     stations = np.full((n_layouts, n_stations, len(Station)), NOTHING, np.int32)
     stands = np.full((n_layouts, n_stations, 4), NOTHING, np.int32)
+    ends = np.tile(np.arange(n_stations, dtype=np.int32), (n_layouts, 1))
     regions, gates = np.full((2, n_layouts, n_cells), NOTHING, np.int32)
     for k, (rows, sides) in enumerate(layouts):
         stations[k, : len(rows)], stands[k, : len(rows)] = rows, sides
+        for s, (_, x, y) in enumerate(rows):
+            ends[k, s] = _end_of(s, rows, belts_ahead("", tables.terrain[k], (x, y)))
         floor = tables.floor[k] != NOTHING
         regions[k, : floor.sum()] = number_regions(tables.terrain[k], WALKABLE)[floor]
         for s, (terrain, x, y) in enumerate(rows):
@@ -111,11 +116,11 @@ def make_kitchens(tables: Any) -> Kitchen:
                 gates[k, tables.floor[k, y, x]] = s
     params = np.tile(tables.params, (n_layouts, 1))
     gate_limit = tables.frames[:, [LayoutSize.GATE_LIMIT]]
-    for array in (stations, stands, gates, regions, params, gate_limit):
+    for array in (stations, stands, ends, gates, regions, params, gate_limit):
         array.setflags(write=False)
     shared = tables.floor, tables.neighbours, tables.values, tables.best, tables.times
     soups = _list_soups(n_layouts, tables.values.shape[1])
-    return Kitchen(stations, stands, gates, regions, *shared, params, gate_limit, soups)
+    return Kitchen(stations, stands, ends, gates, regions, *shared, params, gate_limit, soups)
 
 
 def _list_soups(n_layouts: int, n_soups: int) -> Array:
@@ -135,14 +140,23 @@ def _is_useless(terrain: Array, values: Array) -> Array:
     return np.isin(terrain, [Terrain.INDICATOR, Terrain.BUTTON, *piles])
 
 
+def _end_of(s: int, rows: Sequence[tuple[int, int, int]], ahead: Sequence[tuple[int, int]]) -> int:
+    """Return the last station on a way of belts, the first one included."""
+    stations = {(x, y): number for number, (_, x, y) in enumerate(rows)}
+    return [s, *(stations[cell] for cell in ahead if cell in stations)][-1]
+
+
+def _stands_at(cell: tuple[int, int], floor: Array) -> list[int]:
+    """Return the floor cells on which one faces a cell, by direction."""
+    places = [(cell[0] - dx, cell[1] - dy) for dx, dy in OFFSETS]
+    height, width = floor.shape
+    return [int(floor[y, x]) if 0 <= x < width and 0 <= y < height else NOTHING for x, y in places]
+
+
 def _stations_of(terrain: Array, floor: Array) -> tuple[list[tuple[int, int, int]], list[list[int]]]:
     rows, sides = [], []
-    height, width = terrain.shape
     for y, x in np.argwhere((terrain != Terrain.FLOOR) & (terrain != Terrain.WALL)).tolist():
-        stands = [NOTHING] * 4
-        for direction, (dx, dy) in enumerate(OFFSETS):
-            if 0 <= x - dx < width and 0 <= y - dy < height:
-                stands[direction] = int(floor[y - dy, x - dx])
+        stands = _stands_at((x, y), floor)
         if any(stand != NOTHING for stand in stands):
             rows.append((int(terrain[y, x]), x, y))
             sides.append(stands)

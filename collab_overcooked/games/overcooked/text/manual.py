@@ -13,6 +13,7 @@ from collab_overcooked.kernels.paths import shortest_paths
 
 from ..engine.compile import orders_drawn
 from ..engine.constants import (
+    BELTS,
     LETTERS,
     MAX_INGREDIENTS,
     NOTHING,
@@ -117,6 +118,7 @@ class OvercookedManual(OvercookedText):
             if named:
                 places = ", ".join(f"{object_name(thing)} ({thing[Object.X]}, {thing[Object.Y]})" for thing in named)
                 lines.append(f"- {TITLES[kind]}: {places}")
+        lines += self.belt_rules(layout.grid, self.names_at(k))
         lines += self._reach(k, starts, seat, reader.alone)
         actions = self._directive_rules(k) if self.levels[seat] == MEDIUM else self._primitives(k, reader, seat)
         return "\n".join([*lines, "", *actions])
@@ -192,6 +194,7 @@ class OvercookedManual(OvercookedText):
         used = {symbol for row in self.draw_map(k) for symbol in row}
         legend = [f"{letter} {TITLES[kind]}" for kind, letter in zip(Kind, LETTERS, strict=True) if letter in used]
         legend += ["W walls"] if "W" in used else []
+        legend += [f"{' '.join(sorted(used & BELTS.keys()))} belts"] if used & BELTS.keys() else []
         return [
             MOVES,
             _INTERACT.format("interact"),

@@ -30,13 +30,14 @@ from collab_overcooked.render.model import (
     initials,
 )
 
-from ..engine.constants import IDLE, Terrain
+from ..engine.constants import BELTS, IDLE, Terrain
 from ..engine.spec import SOUPS, Layout
 from .text import soup_text
 
 SHOWN_ORDERS = 4  # orders with a line of their own; the others are counted
 PANEL = 24  # width, font sizes
-SPRITES = {"X": "counter", "W": "wall", "G": "gate", "P": "pot", "D": "dishes", "S": "serving"}
+BELT_SPRITES = {symbol: kind.name.lower() for symbol, kind in BELTS.items()}
+SPRITES = {"X": "counter", "W": "wall", "G": "gate", "P": "pot", "D": "dishes", "S": "serving"} | BELT_SPRITES
 TEXTS = {"X": "##", "W": "%%"}
 CRATES = {"O": "onion", "T": "tomato"}
 FOODS = {"onion": "yellow_onion"}  # sprites of another name
@@ -71,11 +72,11 @@ def _plain_cell(symbol: str, shade: int) -> BoardCell:
     return BoardCell(SPRITES[symbol], TEXTS.get(symbol, symbol))
 
 
-def object_cell(thing: Thing, in_pot: bool, cooked: int | None, time: int, name: str = "") -> BoardCell:
+def object_cell(thing: Thing, symbol: str, cooked: int | None, time: int, labels: tuple[str, ...] = ()) -> BoardCell:
     """Return the cell of an object on a counter or in a pot, there with its steps of cooking, None before the first."""
-    labels = (name,) if name else ()
-    if not in_pot:
-        return BoardCell("counter", f"[{thing['item'][0]}]", (icon_of(thing),), labels=labels)
+    if symbol != "P":
+        sprite = BELT_SPRITES.get(symbol, "counter")
+        return BoardCell(sprite, f"[{thing['item'][0]}]", (icon_of(thing),), labels=labels)
     if thing["ready"]:
         soon = (f"burns in {thing['burns_in']}",) if "burns_in" in thing else ()
         return BoardCell("pot", "P!", (icon_of(thing),), labels=(*soon, *labels), ready=True)
@@ -139,7 +140,7 @@ def _cells(layout: Layout, scene: Scene, objects: Mapping[tuple[int, int], str])
     for thing in scene["objects"]:
         x, y = thing["position"]
         cooked = None if thing.get("tick", IDLE) == IDLE else thing["tick"]
-        cells[x, y] = object_cell(thing, layout.grid[y][x] == "P", cooked, thing.get("time", 0), objects[x, y])
+        cells[x, y] = object_cell(thing, layout.grid[y][x], cooked, thing.get("time", 0), (objects[x, y],))
     return cells
 
 

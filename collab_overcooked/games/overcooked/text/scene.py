@@ -32,7 +32,7 @@ from ..engine.constants import (
     Terrain,
     Thing,
 )
-from ..engine.rules import is_ready
+from ..engine.rules import is_counter, is_ready
 from ..engine.spec import counts_of, number_of
 from ..engine.state import State
 from ..pool import KitchenPool
@@ -237,7 +237,7 @@ class OvercookedScenes(KitchenPool):
             cells[terrain != Terrain.GATE] = 0
             for thing in value:
                 x, y = thing["position"]
-                if terrain[y, x] != Terrain.COUNTER and not (terrain[y, x] == Terrain.POT and thing["item"] == "soup"):
+                if not is_counter(terrain[y, x]) and not (terrain[y, x] == Terrain.POT and thing["item"] == "soup"):
                     raise ValueError(f"{thing['item']} cannot lie at {[x, y]}: counters take anything, pots soup only")
                 if cells[y, x, Thing.ITEM] != Item.NONE:
                     raise ValueError(f"two objects lie at {[x, y]}")

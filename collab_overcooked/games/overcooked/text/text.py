@@ -20,6 +20,7 @@ from collab_overcooked.kernels.jit import row_at
 from collab_overcooked.kernels.macro_actions import MEDIUM, Macro
 
 from ..engine.constants import (
+    BELTS,
     BLOCKED,
     FIRST_ROWS,
     HAND_END,
@@ -87,6 +88,7 @@ KINDS_OF_CELLS = {  # cells that a change may bring
     Terrain.DISHES: "a dish dispenser",
     Terrain.POT: "a pot",
     Terrain.SERVING: "a serving cell",
+    **{kind: f"a belt to the {kind.name.removeprefix('BELT_').lower()}" for kind in BELTS.values()},
 }
 THINGS = (*TAKEN.values(), "soup", "plate", "pot", "gate", "counter", "serving", "dispenser", "ingredient", "order")
 DISTANCE_ORDER = (Kind.ONIONS, Kind.TOMATOES, Kind.DISHES, Kind.POT, Kind.SERVING, Kind.SHARED, Kind.GATE)
@@ -522,7 +524,9 @@ class OvercookedText(OvercookedScenes):
         rows = [["W" if symbol == "W" else " " for symbol in row] for row in self.compiled.layouts[k].grid]
         for thing in self.compiled.tables.objects[k]:
             if thing[Object.X] != NOTHING:
-                rows[thing[Object.Y]][thing[Object.X]] = LETTERS[thing[Object.KIND]]
+                x, y = thing[Object.X], thing[Object.Y]
+                symbol = self.compiled.layouts[k].grid[y][x]
+                rows[y][x] = symbol if symbol in BELTS else LETTERS[thing[Object.KIND]]
         return rows
 
     def within_reach(self, k: int, start: tuple[int, int], floor: str) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from typing import Any
@@ -24,11 +24,13 @@ from ...engine.compile import (
     check_names,
     compile_grids,
     compile_terrain,
+    is_belt,
     places_of,
     recipes_of,
 )
 from ...engine.config import pack_changes
 from ...engine.constants import (
+    BELTS,
     COUNT,
     MAX_INGREDIENTS,
     NOTHING,
@@ -82,13 +84,15 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedV2Config, spare
     shown = _shown(planes, kinds, config)
     views = np.full(len(View), NOTHING, np.int32)
     announced = [min(config.notice, MAX_NUMBER), 1] if config.notice else []
-    if announced:
-        views[View.CHANGES] = len(shown)
     views[View.BURN] = NOTHING if config.burn is None else config.burn
+    belts = [1] * len(BELTS) if is_belt(terrain).any() else []
     standing = [] if config.order_time is None else [min(config.order_time, MAX_NUMBER)]
+    first_belt = len(shown)
+    if announced:
+        views[View.CHANGES] = first_belt + len(belts)
     if standing:
-        views[View.ORDER] = len(shown) + len(announced)
-    highest = np.array([*shown, *announced, *standing, *[1] * spare_planes], np.uint8)
+        views[View.ORDER] = first_belt + len(belts) + len(announced)
+    highest = np.array([*shown, *belts, *announced, *standing, *[1] * spare_planes], np.uint8)
     params = config.pack(
         Param,
         auto_start=config.dynamics == "auto",
@@ -110,6 +114,9 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedV2Config, spare
     soups = [soup for size in sizes for soup in combinations_with_replacement(range(kinds), size)]
     times = np.stack([_same_for(soups, COOK_TIME, kinds)] * len(layouts))
     check_changes(config, names, len(layouts[0].starts), terrain, times, frames)
+    drawn = dict(zip(STATIC, range(starts_of(planes)[Plane.TERRAIN], len(highest)), strict=False))
+    if belts:
+        drawn |= dict(zip(BELTS.values(), range(first_belt, first_belt + len(BELTS)), strict=True))
     tables = Tables(
         params=params,
         shaping=np.zeros((len(layouts), len(Shaping)), np.float32),
@@ -121,7 +128,7 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedV2Config, spare
         times=times,
         views=views,
         object_cells=places_of([np.argwhere(is_object(grid))[:, ::-1] for grid in terrain]),
-        template=_template(terrain, starts_of(planes)[Plane.TERRAIN], len(highest), config.view_radius or 0),
+        template=_template(terrain, drawn, len(highest), config.view_radius or 0),
         nearest=np.zeros((len(layouts), 0, len(NearestObject)), np.int32),
         levels=np.full(counts.pop(), Level.PRIMITIVE, np.int32),
         recipes=recipes_of(layouts, [[*map(number_of_recipe, layout.recipes)] for layout in layouts], config),
@@ -143,6 +150,7 @@ def _frame(layout: Layout, terrain: np.ndarray) -> np.ndarray:
     frame[LayoutSize.HEIGHT], frame[LayoutSize.WIDTH] = len(layout.grid), len(layout.grid[0])
     frame[LayoutSize.POTS], frame[LayoutSize.OBJECT_CELLS] = len(layout.cells("P")), is_object(terrain).sum()
     frame[LayoutSize.BUTTONS] = len(layout.cells("L"))
+    frame[LayoutSize.BELTS] = sum(len(layout.cells(symbol)) for symbol in BELTS)
     frame[LayoutSize.RECIPES], frame[LayoutSize.KINDS] = len(layout.recipes), layout.kinds
     return frame
 
@@ -190,9 +198,9 @@ def _permuted(kinds: Any, n_kinds: int) -> np.ndarray:
     return np.array(chosen, np.int32)
 
 
-def _template(terrain: np.ndarray, first: int, channels: int, margin: int) -> np.ndarray:
+def _template(terrain: np.ndarray, drawn: Mapping[Terrain, int], channels: int, margin: int) -> np.ndarray:
     template = np.zeros((*terrain.shape, channels), np.uint8)
-    for channel, kind in enumerate(STATIC, first):
+    for kind, channel in drawn.items():
         template[..., channel] = terrain == kind
     padded = np.pad(template, ((0, 0), (margin, margin), (margin, margin), (0, 0)))
     return padded.reshape(len(terrain), -1)

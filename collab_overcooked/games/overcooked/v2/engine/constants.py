@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from ...engine.constants import FIRST_PILE, NOTHING, Terrain
+from ...engine.constants import BELTS, FIRST_PILE, NOTHING, Terrain
 
 INGREDIENTS = ("onion", "tomato", "carrot", "mushroom", "potato", "cucumber", "leek", "pea", "apple", "banana")
 COOK_TIME = 20
@@ -18,6 +18,7 @@ SYMBOLS: dict[str, int] = {
     "R": Terrain.INDICATOR,
     "L": Terrain.BUTTON,
     "B": Terrain.DISHES,
+    **BELTS,
 }
 KINDS_OF_CELLS = SYMBOLS | {digit: FIRST_PILE + kind for kind, digit in enumerate(DIGITS)}
 

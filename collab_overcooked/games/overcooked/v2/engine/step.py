@@ -7,7 +7,7 @@ from collab_overcooked.kernels.events import clear_events
 from collab_overcooked.kernels.jit import kernel, row_at
 
 from ...engine.constants import FIRST_ID, HAND_END, Clock, LayoutSize, Param, Player, Terrain
-from ...engine.rules import advance, charge, choose_primitives, draw_order, move_players, renew_order
+from ...engine.rules import advance, charge, choose_primitives, draw_order, is_counter, move_players, renew_order
 from ...engine.step import change_in_time, choose_layout, clear_cells, clear_rewards, end_step, place_players
 from .constants import Event
 from .observe import observe_env
@@ -52,7 +52,7 @@ def scatter_things(tables, env, k):
         x, y = tables.object_cells[k, h, 0], tables.object_cells[k, h, 1]
         if tables.terrain[k, y, x] == Terrain.POT:
             fill_pot(cells[y, x], frame[LayoutSize.KINDS], tables.times[k], rng)
-        elif tables.terrain[k, y, x] == Terrain.COUNTER:
+        elif is_counter(tables.terrain[k, y, x]):
             draw_thing(cells[y, x], 2, 6, 2, tables, k, rng)
 
 

@@ -9,13 +9,13 @@ from typing import Any
 from collab_overcooked.render.model import BAD, FLOORS, GOOD, INK, WORKING, Board, BoardCell, Drawing, Progress
 
 from ...engine.constants import BUTTON_TIME
-from ...text.picture import crate, food_icons, kitchen_drawing, list_card, object_cell, seated
+from ...text.picture import BELT_SPRITES, crate, food_icons, kitchen_drawing, list_card, object_cell, seated
 from ..engine.compile import cell_name
 from ..engine.constants import COOK_TIME, INGREDIENTS
 from .scene import cells_in_view
 from .text import OvercookedV2Text, recipe_text, thing_text, unknown_text
 
-SPRITES = {"W": "counter", "P": "pot", "B": "dishes", "X": "serving", "R": "counter", "L": "button"}
+SPRITES = {"W": "counter", "P": "pot", "B": "dishes", "X": "serving", "R": "counter", "L": "button"} | BELT_SPRITES
 TEXTS = {"W": "##"}
 
 Scene = Mapping[str, Any]
@@ -50,7 +50,8 @@ def _cells(game: OvercookedV2Text, scene: Scene, seat: int | None) -> dict[tuple
     for thing in scene["objects"]:
         steps = thing.get("left")
         cooked = COOK_TIME - steps if steps else None
-        cells[tuple(thing["position"])] = object_cell(thing, thing["item"] == "soup", cooked, COOK_TIME)
+        x, y = thing["position"]
+        cells[x, y] = object_cell(thing, layout.grid[y][x], cooked, COOK_TIME)
     for cell, kind in game.coming(k) if steps_left(scene) else ():
         cells[cell] = replace(cells[cell], labels=(f"soon {cell_name(kind)}", *cells[cell].labels))
     return cells

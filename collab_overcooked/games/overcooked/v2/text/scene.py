@@ -32,6 +32,7 @@ from ...engine.constants import (
     Terrain,
     Thing,
 )
+from ...engine.rules import is_counter
 from ...engine.spec import counts_of
 from ...engine.state import State, Tables
 from ...pool import KitchenPool
@@ -227,14 +228,14 @@ class OvercookedV2Scenes(KitchenPool):
             cells[terrain != Terrain.BUTTON] = 0
             for thing in value:
                 x, y = thing["position"]
-                place = Terrain.POT if thing["item"] == SOUP else Terrain.COUNTER
-                if terrain[y, x] != place:
+                in_pot = thing["item"] == SOUP
+                if not (terrain[y, x] == Terrain.POT if in_pot else is_counter(terrain[y, x])):
                     raise ValueError(
                         f"{thing['item']} cannot lie at {[x, y]}: soup is in pots, all else lies on counters"
                     )
                 if cells[y, x, Thing.ITEM] != Item.NONE:
                     raise ValueError(f"two objects lie at {[x, y]}")
-                cells[y, x] = _encode_pot(thing, burn) if place == Terrain.POT else encode_thing(thing)
+                cells[y, x] = _encode_pot(thing, burn) if in_pot else encode_thing(thing)
 
         more = {"position": position.parser, "left": integer(0, COOK_TIME), "ready": boolean_or_bit}
         if burn is not None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from collab_overcooked.io.text import plural
 
-from ...engine.constants import BUTTON_TIME, MAX_INGREDIENTS, Clock, EventColumn, Param, Reason, Terrain
+from ...engine.constants import BELTS, BUTTON_TIME, MAX_INGREDIENTS, Clock, EventColumn, Param, Reason, Terrain
 from ...engine.state import Out, State
 from ...text.text import BURNS, MOVES, MOVES_SEEN, NAMES, PRIMITIVE_TEXTS, TURNING, counted, greeting
 from ..engine.constants import BUTTON_PAYS, COOK_TIME, DELIVERY_PAYS, INGREDIENTS, Event
@@ -57,6 +57,7 @@ KINDS_OF_CELLS = {  # that a change may bring
     Terrain.INDICATOR: "a recipe indicator",
     Terrain.BUTTON: "a button",
     Terrain.DISHES: "a plate pile",
+    **{kind: f"a belt to the {kind.name.removeprefix('BELT_').lower()}" for kind in BELTS.values()},
     **{Terrain(Terrain.ONIONS + kind): f"a pile of {name}" for kind, name in enumerate(INGREDIENTS)},
 }
 STATIONS = {"P": "pots", "B": "plate piles", "X": "serving cells", "R": "recipe indicators", "L": "buttons"}
@@ -182,6 +183,7 @@ class OvercookedV2Text(OvercookedV2Scenes):
             f"The kitchen is {layout.name}. Positions as (column, row), and letters on the map:",
             *(f"- {symbol} {title}: {cells}" for symbol, title, cells in stations_of(layout)),
             "- W counters; blank cells are floor; small letters are players",
+            *self.belt_rules(layout.grid, {}),
             "",
             MOVES,
             _INTERACT.format("interact"),
@@ -196,6 +198,7 @@ class OvercookedV2Text(OvercookedV2Scenes):
             "",
             f"The kitchen is {layout.name}. Positions as (column, row) from (0, 0) at the top left:",
             *(f"- {title}: {cells}" for _, title, cells in stations_of(layout)),
+            *self.belt_rules(layout.grid, {}),
             "",
             MOVES_SEEN,
             _INTERACT.format("interact"),

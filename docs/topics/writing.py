@@ -17,6 +17,7 @@ from typing import Any
 from gymnasium.spaces import Box
 
 import collab_overcooked
+from collab_overcooked.kernels.blocks import blocks_of
 from collab_overcooked.kernels.reasons import ReasonCode
 from collab_overcooked.reporting.results import score_records
 from lint.fences import NO_RULES
@@ -177,6 +178,13 @@ def reason_table(reasons: Iterable[ReasonCode]) -> str:
     """List the reasons of refusals with their numbers and what agents read."""
     refused = filter(None, reasons)
     return table(("reason", "number", "what agents read"), ((code(r.name), int(r), r.sentence) for r in refused), [1])
+
+
+def feature_table(game: Any) -> str:
+    """List what a game declares that an observation shows, with its places."""
+    blocks = blocks_of(game.compiled.features)
+    rows = ((block.name, len(block.highest), block.content) for block in blocks)
+    return block_table(rows, game.single_observation_space.shape[0])
 
 
 def block_table(blocks: Iterable[tuple[str, int, str]], length: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from collab_overcooked.kernels.arrays import ENDLESS, Array, clip_u8, copy_numbers
-from collab_overcooked.kernels.blocks import Block, Objects, Span, start_of
+from collab_overcooked.kernels.blocks import Block, Objects, Span, numbered, start_of
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.orders import Queue
 
@@ -123,11 +123,11 @@ def features_of(tables: Tables) -> list[Objects]:
     )
     time = Block("time", (ENDLESS, ENDLESS, params[Param.INTERVAL]), "steps taken, steps left, steps to the next order")
     return [
-        Objects(agent, "agent", len(tables.starts)),
+        Objects(agent, numbered("agent", len(tables.starts))),
         Objects((places_back,)),
-        Objects(furnace, "furnace", sizes["F"]),
+        Objects(furnace, numbered("furnace", sizes["F"])),
         Objects(chest),
-        Objects(order, "order", sizes["Q"]),
+        Objects(order, numbered("order", sizes["Q"])),
         Objects((time,)),
     ]
 

@@ -28,7 +28,7 @@ class Objects(NamedTuple):
 
 
 class Span(IntEnum):
-    """Columns of ``spans_of``."""
+    """Rows of ``spans_of``."""
 
     FIRST = 0  # index of the first number of a block of the first object
     STEP = 1  # numbers of each object
@@ -37,7 +37,7 @@ class Span(IntEnum):
 @kernel
 def start_of(spans, block, k):
     """Return the index of the first number of a block of the object ``k`` of its kind."""
-    return index(spans[block, Span.FIRST] + k * spans[block, Span.STEP])
+    return index(spans[Span.FIRST, block] + k * spans[Span.STEP, block])
 
 
 def numbered(name: str, number: int) -> tuple[str, ...]:
@@ -46,13 +46,16 @@ def numbered(name: str, number: int) -> tuple[str, ...]:
 
 
 def spans_of(kinds: Iterable[Objects]) -> np.ndarray:
-    """Return where the blocks of each kind of objects lie, int32 (blocks, 2), see ``Span``."""
-    rows, at = [], 0
+    """Return where the blocks of each kind of objects lie, int32 (2, blocks), see ``Span``."""
+    firsts: list[int] = []
+    steps: list[int] = []
+    at = 0
     for objects in kinds:
         *starts, length = starts_of(objects.blocks).tolist()
-        rows += [(at + start, length) for start in starts]
+        firsts += [at + start for start in starts]
+        steps += [length] * len(starts)
         at += length * len(objects.names)
-    return np.array(rows, np.int32)
+    return np.array([firsts, steps], np.int32)
 
 
 def blocks_of(kinds: Iterable[Objects]) -> list[Block]:

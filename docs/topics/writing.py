@@ -183,7 +183,7 @@ def reason_table(reasons: Iterable[ReasonCode]) -> str:
 def feature_table(game: Any) -> str:
     """List what a game declares that an observation shows, with its places."""
     blocks = blocks_of(game.compiled.features)
-    rows = ((block.name, len(block.highest), block.content) for block in blocks)
+    rows = ((block.name, len(block.highest), block.content) for block in blocks if len(block.highest))
     return block_table(rows, game.single_observation_space.shape[0])
 
 

@@ -73,7 +73,7 @@ def encode_shared(tables, env, out):
 def observe_env(tables, env, out):
     """Agents get a mask, and features of themselves, their teammates and the shared state. Mutates: out."""
     agents, bags, gone, furnaces, targets = env.agents, env.bags, env.gone, env.furnaces, out.targets
-    n_agents, width, first = agents.shape[0], tables.spans[Feature.BAG, Span.STEP], out.observations[0]
+    n_agents, width, first = agents.shape[0], tables.spans[Span.STEP, Feature.BAG], out.observations[0]
     first[:] = 0
     for i in range(n_agents):
         encode_agent(tables, agents[i], bags[i], i, first)

@@ -55,7 +55,7 @@ def compile_scenario(scenario: Scenario, config: RushConfig | None = None) -> Co
     config = replace(config, **{name: getattr(scenario, name) for name in missing})
     goods = {"n_ingredients": len(scenario.ingredients), "n_episodes": len(episodes)}
     params = config.pack(Param, n_agents=config.agents, **goods, mask=Mask, reward=Reward)
-    tables = Tables(params, *_episodes(scenario), spans=np.zeros((0, 2), np.int32))
+    tables = Tables(params, *_episodes(scenario), spans=np.zeros((2, 0), np.int32))
     features = features_of(tables)
     tables = tables._replace(spans=spans_of(features))
     for array in tables:

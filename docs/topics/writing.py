@@ -208,7 +208,8 @@ def block_table(blocks: Iterable[tuple[str, int, str]], length: int) -> str:
         if others:
             size = sum(size for _, size, _ in parts)
             each = f"{size} each, " if len(others) > 1 else ""
-            rows.append((span(at, size * len(others)), ", ".join(others), size * len(others), f"{each}as {first}"))
+            named = ", ".join(others) if len(others) < 8 else f"{others[0]} to {others[-1]}"
+            rows.append((span(at, size * len(others)), named, size * len(others), f"{each}as {first}"))
             at += size * len(others)
     assert at == length, (at, length)
     return table(("index", "block", "size", "content"), rows, right=(2,))

@@ -9,14 +9,14 @@ from collab_overcooked import registry
 from collab_overcooked.games.collab_overcooked.engine import macro_actions, rules, step
 from collab_overcooked.games.collab_overcooked.engine.compile import primitive_texts
 from collab_overcooked.games.collab_overcooked.engine.config import time_limit_of
-from collab_overcooked.games.collab_overcooked.engine.constants import Event, Group, Kind, Reason
-from collab_overcooked.games.collab_overcooked.engine.observe import AGENT_FEATURES, GRID_CHANNELS, UTENSIL_FEATURES
+from collab_overcooked.games.collab_overcooked.engine.constants import Event, Kind, Reason
+from collab_overcooked.games.collab_overcooked.engine.observe import GRID_CHANNELS
 from collab_overcooked.games.collab_overcooked.engine.spec import Kitchen, kitchens, load_kitchen
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
 from collab_overcooked.games.collab_overcooked.suite.scoring import task_references
 from collab_overcooked.games.collab_overcooked.text import text
 
-from .writing import block_table, code, drawn, option_table, order_of_play, reason_table, rules_of, steps_of, table
+from .writing import code, drawn, feature_table, option_table, order_of_play, reason_table, rules_of, steps_of, table
 
 ENV_ID = "CollabOvercooked-v0"
 
@@ -62,29 +62,7 @@ def options() -> str:
 
 def features() -> str:
     """List the blocks of the flat observation with their places."""
-    ours = game()
-    names = ours.compiled.names
-    items = len(names.items)
-    blocks: list[tuple[str, int, str]] = []
-    for who in ("self", *(f"teammate {i}" for i in range(1, ours.n_agents))):
-        blocks.append((f"{who}: held item", items, "one of the items set to 1; none for an empty hand"))
-        blocks.append((f"{who}: plated", 1, "1 if what is held lies on a dish"))
-        blocks.append((f"{who}: x, y", 2, "cell"))
-        blocks.append((f"{who}: facing", 4, "north, south, east, west"))
-        blocks.append((f"{who}: busy", 1, "1 while an action is being carried out"))
-    assert sum(size for _, size, _ in blocks) == ours.n_agents * (items + AGENT_FEATURES)
-    blocks.append(("order", items, "the wanted item; with `orders`, three such blocks"))
-    blocks.append(("recipe", items, "how often each item occurs below the order; 0 for agents without recipes"))
-    for place in names.places[Group.UTENSIL :]:
-        blocks.append((f"{place}: contents", items, "items before the start, the product afterwards"))
-        blocks.append((f"{place}: state", 4, "empty, filling, cooking, ready"))
-        blocks.append((f"{place}: time", 2, "steps done, steps left"))
-    assert UTENSIL_FEATURES == 6
-    blocks.append(("counters", items, "how many counters that the agent can use hold each item"))
-    blocks.append(("plated on counters", 1, "how many of these are on a dish"))
-    blocks.append(("clock", 2, "steps taken, steps left (at most 255)"))
-    (length,) = ours.single_observation_space.shape
-    return block_table(blocks, length)
+    return feature_table(game())
 
 
 def grid_channels() -> str:

@@ -12,11 +12,10 @@ from collab_overcooked.games.craft.engine.constants import PACES, Reason
 from collab_overcooked.games.craft.engine.solvability import upper_bounds
 from collab_overcooked.games.craft.engine.spec import levels
 from collab_overcooked.games.craft.suite import published, score_record, score_records
-from collab_overcooked.kernels.blocks import blocks_of
 
 from .writing import (
-    block_table,
     code,
+    feature_table,
     first_line,
     option_table,
     order_of_play,
@@ -84,10 +83,7 @@ def craft_reasons() -> str:
 
 def craft_features() -> str:
     """List the blocks of an observation with their places."""
-    own = game()
-    blocks = blocks_of(own.compiled.features)
-    rows = ((block.name, len(block.highest), block.content) for block in blocks)
-    return block_table(rows, own.single_observation_space.shape[0])
+    return feature_table(game())
 
 
 def craft_bounds() -> str:

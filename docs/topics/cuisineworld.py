@@ -11,14 +11,13 @@ import collab_overcooked
 from collab_overcooked import registry
 from collab_overcooked.games.cuisineworld.engine import rules, step
 from collab_overcooked.games.cuisineworld.engine.constants import Reason
-from collab_overcooked.games.cuisineworld.engine.observe import AGENT_FEATURES, ORDER_FEATURES, TOOL_FEATURES
 from collab_overcooked.games.cuisineworld.engine.spec import Level, levels, load_level
 from collab_overcooked.games.cuisineworld.env import CuisineWorld
 
 from .writing import (
     DOCS,
-    block_table,
     code,
+    feature_table,
     first_line,
     option_table,
     order_of_play,
@@ -71,23 +70,7 @@ def cuisineworld_options() -> str:
 
 def cuisineworld_features() -> str:
     """List the blocks of the flat observation of the default game with their places."""
-    ours = game(agents=2)
-    level = ours.level
-    items, places = len(level.items), len(level.locations)
-    blocks: list[tuple[str, int, str]] = []
-    for who in ("self", "teammate 1"):
-        blocks.append((f"{who}: held item", items, "one of the items set to 1; none for empty hands"))
-        blocks.append((f"{who}: location", places, "one of the locations set to 1"))
-        blocks.append((f"{who}: busy", AGENT_FEATURES, "1 while only `noop` is obeyed"))
-    for name, kind in zip(level.locations, level.kitchen, strict=True):
-        if level.tools[kind].role != "storage":
-            blocks.append((f"{name}: contents", items, "how many of each item"))
-            blocks.append((f"{name}: state", TOOL_FEATURES, "busy steps left, 1 if it may be emptied, number of items"))
-    for q in range(ours.sizes["Q"]):
-        blocks.append((f"order {q + 1}: name", len(level.orders), "one of the level's orders set to 1, if open"))
-        blocks.append((f"order {q + 1}: time", ORDER_FEATURES, "steps left, 255 for no end"))
-    blocks.append(("clock", 3, "steps taken, steps left, steps until the order timer turns"))
-    return block_table(blocks, ours.single_observation_space.shape[0])
+    return feature_table(game(agents=2))
 
 
 # ------------------------------------------------------------------------------------------- actions and words

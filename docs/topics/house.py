@@ -15,8 +15,8 @@ from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.reporting.result_table import Column, estimate_json
 
 from .writing import (
-    block_table,
     code,
+    feature_table,
     option_table,
     order_of_play,
     played,
@@ -84,17 +84,7 @@ def transport_options() -> str:
 
 def house_features() -> str:
     """List the blocks of the observation of Housework with their places."""
-    own = game("Housework-v0")
-    sizes = own.compiled.sizes
-    blocks = [
-        ("time and oneself", 8, "ticks gone (of 255), seat, task, hands, contents, busy, ticks left of a movement"),
-        *((f"room {r}", 4, "type, known, way, present") for r in range(sizes.rooms)),
-        ("furniture", 4 * sizes.furniture, "class, known, way, goal place; 0 while unseen"),
-        ("things", 5 * sizes.things, "class, role, status, room, way; 0 while unseen"),
-        ("goal", 3 * sizes.goals, "class, wanted, seen at the goal place"),
-        ("other agents", 5 * (sizes.agents - 1), "seen, room, both hands, time since"),
-    ]
-    return block_table(blocks, own.single_observation_space.shape[0])
+    return feature_table(game("Housework-v0"))
 
 
 def house_reasons() -> str:

@@ -9,7 +9,7 @@ from collab_overcooked.games.rooms.engine import rules
 from collab_overcooked.games.rooms.engine.solvability import prove_solvability
 from collab_overcooked.games.rooms.engine.spec import load_rooms, maps
 
-from .writing import code, option_table, rules_of, table
+from .writing import code, feature_table, option_table, rules_of, table
 
 CAPTURE, ESCAPE = "CollabCapture-v0", "CollabEscape-v0"
 
@@ -45,6 +45,11 @@ def escape_options() -> str:
     return "\n".join(row for row in rows if row not in known)
 
 
+def escape_features() -> str:
+    """List the blocks of the observation of CollabEscape with their places."""
+    return feature_table(registry.load_game(ESCAPE))
+
+
 def rooms_rules() -> str:
     """List every rule."""
     return rules_of(rules)
@@ -61,4 +66,4 @@ def rooms_maps() -> str:
     return table(heads, rows)
 
 
-FACTS = (rooms_specs, capture_options, escape_options, rooms_rules, rooms_maps)
+FACTS = (rooms_specs, capture_options, escape_options, escape_features, rooms_rules, rooms_maps)

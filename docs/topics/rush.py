@@ -10,7 +10,6 @@ from collab_overcooked import registry
 from collab_overcooked.envs.lexicon import load_lexicon
 from collab_overcooked.games.rush.engine import rules, step
 from collab_overcooked.games.rush.engine.constants import Reason
-from collab_overcooked.games.rush.engine.observe import AREA_FEATURES, CLOCK_FEATURES, ORDER_FEATURES
 from collab_overcooked.games.rush.engine.spec import INGREDIENTS, SPICES, load_scenario, scenarios
 from collab_overcooked.games.rush.env import KitchenRush
 from collab_overcooked.games.rush.suite.scoring import RushRow, rows_of
@@ -19,8 +18,8 @@ from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.reporting.result_table import Column, estimate_json
 
 from .writing import (
-    block_table,
     code,
+    feature_table,
     option_table,
     order_of_play,
     played,
@@ -76,20 +75,7 @@ def rush_options() -> str:
 
 def rush_features() -> str:
     """List the blocks of the observation of a scenario with their places."""
-    ours = game(scenario="hard")
-    goods = len(ours.scenario.goods)
-    blocks: list[tuple[str, int, str]] = []
-    for o in range(ours.compiled.n_orders):
-        blocks.append((f"order {o + 1}: goods", goods, "how many of each it needs, ingredients, then spices"))
-        words = "exists, cook time, ingredients collected, spices collected, times cooked, finished, ruined"
-        blocks.append((f"order {o + 1}: state", ORDER_FEATURES, words))
-    for area in ours.scenario.episodes[0].areas:
-        blocks.append((f"{area.name}: stock", goods, "how many of each are left"))
-        words = "pantry, spicebag, stove, action spaces left, action spaces per turn"
-        blocks.append((f"{area.name}: state", AREA_FEATURES, words))
-    blocks.append(("clock", CLOCK_FEATURES, "turn, turns left, worker, slots left in the turn"))
-    blocks.append(("seat", ours.n_agents, "the own seat set to 1"))
-    return block_table(blocks, ours.single_observation_space.shape[0])
+    return feature_table(game(scenario="hard"))
 
 
 # ------------------------------------------------------------------------------------------- actions and words

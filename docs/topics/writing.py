@@ -17,6 +17,7 @@ from typing import Any
 from gymnasium.spaces import Box
 
 import collab_overcooked
+from collab_overcooked.kernels.blocks import blocks_of
 from collab_overcooked.kernels.reasons import ReasonCode
 from collab_overcooked.reporting.results import score_records
 from lint.fences import NO_RULES
@@ -179,6 +180,13 @@ def reason_table(reasons: Iterable[ReasonCode]) -> str:
     return table(("reason", "number", "what agents read"), ((code(r.name), int(r), r.sentence) for r in refused), [1])
 
 
+def feature_table(game: Any) -> str:
+    """List what a game declares that an observation shows, with its places."""
+    blocks = blocks_of(game.compiled.features)
+    rows = ((block.name, len(block.highest), block.content) for block in blocks if len(block.highest))
+    return block_table(rows, game.single_observation_space.shape[0])
+
+
 def block_table(blocks: Iterable[tuple[str, int, str]], length: int) -> str:
     """List the blocks of a flat observation, (name, numbers, content), with their places; they must fill it.
 
@@ -200,7 +208,8 @@ def block_table(blocks: Iterable[tuple[str, int, str]], length: int) -> str:
         if others:
             size = sum(size for _, size, _ in parts)
             each = f"{size} each, " if len(others) > 1 else ""
-            rows.append((span(at, size * len(others)), ", ".join(others), size * len(others), f"{each}as {first}"))
+            named = ", ".join(others) if len(others) < 8 else f"{others[0]} to {others[-1]}"
+            rows.append((span(at, size * len(others)), named, size * len(others), f"{each}as {first}"))
             at += size * len(others)
     assert at == length, (at, length)
     return table(("index", "block", "size", "content"), rows, right=(2,))

@@ -11,13 +11,14 @@ import numpy as np
 from collab_overcooked.envs.api import clone, rows
 from collab_overcooked.envs.order_game import OrderReport
 from collab_overcooked.kernels.arrays import counts_to
+from collab_overcooked.kernels.blocks import blocks_of, highest_of
 from collab_overcooked.kernels.jit import row_at
 from collab_overcooked.render.model import Drawing
 
 from .engine.compile import catalogue_of, compile_level
 from .engine.config import CuisineWorldConfig
 from .engine.constants import NOTHING, Agent, Clock, Completion, EventColumn, OrderEvent, Reason, Row
-from .engine.observe import bounds
+from .engine.observe import original_bounds
 from .engine.rules import FIRST_HELD, FIRST_MADE, apply_command, check_command
 from .engine.spec import load_level
 from .engine.state import Out, State, sizes_of
@@ -62,9 +63,11 @@ class CuisineWorld(CuisineText, CuisineScene):
         self.exact_masks = config.mask == "exact"
         max_open_orders = config.max_open_orders or self.level.max_open_orders
         self.sizes = sizes_of(tables, self.n_agents, max_open_orders)
-        low, high = bounds(tables, self.n_agents, max_open_orders)
-        original = gymnasium.spaces.Box(low, high, dtype=np.float64)
-        self._set_spaces(original if config.obs == "original64" else counts_to(high))
+        if config.obs == "original64":
+            low, high = original_bounds(tables, max_open_orders)
+            self._set_spaces(gymnasium.spaces.Box(low, high, dtype=np.float64))
+        else:
+            self._set_spaces(counts_to(highest_of(blocks_of(self.compiled.features))))
 
     @property
     def default_turns(self) -> tuple[int, ...]:

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.kernels.arrays import counts_to
+from collab_overcooked.kernels.blocks import blocks_of, highest_of
 from collab_overcooked.render.model import Drawing
 
 from .engine.belief import Guess
-from .engine.compile import ROOM_TYPES, THINGS, compile_house
+from .engine.compile import compile_house
 from .engine.config import HouseConfig, HouseworkConfig, TransportConfig
 from .engine.constants import BLOCKS, MESSAGE, Event, EventColumn, Param, Reason, Verb
-from .engine.observe import highest_numbers
 from .engine.state import Out, State
 from .engine.step import BATCH_KERNELS
 from .text.text import HouseText
@@ -41,7 +41,7 @@ class House(HouseText):
         self.n_agents, self.n_actions = sizes.agents, tables.catalogue.shape[1]
         self.sizes = sizes.letters
         self.max_cycles = int(tables.params[Param.LIMIT])
-        self._set_spaces(counts_to(highest_numbers(tables, sizes, len(THINGS), len(ROOM_TYPES))))
+        self._set_spaces(counts_to(highest_of(blocks_of(self.compiled.features))))
 
     def pay_bounds(self, out: Out) -> tuple[np.ndarray, np.ndarray]:
         """Every delivered thing pays all agents 1."""

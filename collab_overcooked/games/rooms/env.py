@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from collab_overcooked.kernels.arrays import counts_to
+from collab_overcooked.kernels.blocks import blocks_of, highest_of
 from collab_overcooked.render.model import Drawing
 
 from .engine import rules
 from .engine.compile import compile_rooms
 from .engine.config import CaptureConfig, EscapeConfig, RoomsConfig
 from .engine.constants import TURNS, Adversary, Clock, Event, EventColumn, Goal, Param, Reason
-from .engine.observe import highest_numbers
 from .engine.state import Out, State, sizes_of
 from .engine.step import BATCH_KERNELS
 from .text.seen import RoomBelief, RoomView
@@ -47,7 +47,7 @@ class RoomGame(RoomText, RoomBelief):
         self.deterministic = not wanders and not self.compiled.tables.params[Param.RANDOM_GENERATORS]
         self.sizes = sizes_of(self.compiled.tables)
         self.unsaved = () if config.sight == "room" else ("sightings", "known_doors", "known_repairs")
-        self._set_spaces(counts_to(highest_numbers(self.compiled.tables)))
+        self._set_spaces(counts_to(highest_of(blocks_of(self.compiled.features))))
 
     def why_refused(self, state: State, i: int, seat: int, action: int) -> int:
         tables, doors = self.compiled.tables, state.clock[i, Clock.DOORS]

@@ -13,13 +13,13 @@ from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.io.schema import Parser, integer
 from collab_overcooked.kernels.arrays import counts_to
+from collab_overcooked.kernels.blocks import blocks_of, highest_of
 from collab_overcooked.kernels.bound import bind, bind_all
 from collab_overcooked.render.model import Drawing
 
 from .engine.compile import compile_scenario
 from .engine.config import PAPER_TEXTS, RushConfig
 from .engine.constants import NO_ACTION, NOTHING, Clock, EventColumn, Order, Param, Reason, Verb
-from .engine.observe import highest_numbers
 from .engine.rules import why_invalid, would_ruin
 from .engine.spec import load_scenario
 from .engine.state import Out, State, sizes_of
@@ -127,7 +127,7 @@ class KitchenRush(RushText, RushScene):
         self.max_cycles = int(params[Param.MAX_TURNS] * params[Param.WORKERS])
         self.exact_masks = config.mask == "valid"
         self.sizes = sizes_of(self.compiled.tables)
-        self._set_spaces(counts_to(highest_numbers(self.compiled.tables)))
+        self._set_spaces(counts_to(highest_of(blocks_of(self.compiled.features))))
 
     def pay_bounds(self, out: Out) -> tuple[np.ndarray, np.ndarray]:
         """A finished order pays all agents 1, a ruined one costs 1; steps towards an order pay what they declare."""

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from games.collab_overcooked.world import ODD_KITCHENS, odd_kitchen
+from games.collab_overcooked.world import ODD_KITCHENS, odd_kitchen, open_world
 from support.naive.collab_overcooked import NaiveKitchen
 from support.scenes import write_scene
 
 from collab_overcooked.games.collab_overcooked.engine.spec import Kitchen
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
+from collab_overcooked.kernels.blocks import blocks_of
 from collab_overcooked.kernels.rng import seed_states
 
 FACINGS = ["north", "south", "east", "west"]
@@ -214,3 +215,11 @@ def test_long_times_stop_at_255():
     assert out.observations[0, 0, -2:].tolist() == [255, 255]
     game.reset(state, out, np.ones(1, np.bool_), {"state": {"timestep": 300, "limit": 310}})
     assert out.observations[0, 0, -2:].tolist() == [255, 10]
+
+
+def test_contents_are_bound_by_the_capacity_of_their_own_utensil():
+    """The oven comes first in the grid, the pot in observations."""
+    game = open_world("XOXPX\nX 0 D\nXIXSX", stations={"O": {"capacity": 5}}).game
+    bounds = {block.name: set(np.ravel(block.highest)) for block in blocks_of(game.compiled.features)}
+    assert bounds["pot0: contents"] == {3}
+    assert bounds["oven0: contents"] == {5}

@@ -5,29 +5,31 @@ from __future__ import annotations
 import numpy as np
 from games.rush.world import Round, plain_game
 
-from collab_overcooked.games.rush.engine import observe
 from collab_overcooked.games.rush.engine.constants import Clock
 
 GAME = plain_game()
 GOODS = GAME.scenario.goods
+ORDER_FEATURES = 7  # in addition to the goods: exists, cook time, ingredients, spices, times cooked, finished, ruined
+AREA_FEATURES = 5  # in addition to the stock: pantry, spicebag, stove, action spaces left, action spaces per turn
+CLOCK_FEATURES = 4  # in addition to the seats: turn, turns left, worker, slots left in the turn
 
 
 def of_order(view, o):
     """Return goods and other features of an order slot."""
-    size = len(GOODS) + observe.ORDER_FEATURES
+    size = len(GOODS) + ORDER_FEATURES
     row = view[o * size : (o + 1) * size].tolist()
     return {name: count for name, count in zip(GOODS, row, strict=False) if count}, row[len(GOODS) :]
 
 
 def of_area(view, at):
-    size = len(GOODS) + observe.AREA_FEATURES
-    start = GAME.compiled.n_orders * (len(GOODS) + observe.ORDER_FEATURES) + at * size
+    size = len(GOODS) + AREA_FEATURES
+    start = GAME.compiled.n_orders * (len(GOODS) + ORDER_FEATURES) + at * size
     row = view[start : start + size].tolist()
     return {name: count for name, count in zip(GOODS, row, strict=False) if count}, row[len(GOODS) :]
 
 
 def of_clock(view, n_agents=2):
-    return view[len(view) - n_agents - observe.CLOCK_FEATURES :].tolist()
+    return view[len(view) - n_agents - CLOCK_FEATURES :].tolist()
 
 
 def views(game):

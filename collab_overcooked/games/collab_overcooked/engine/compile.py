@@ -17,6 +17,7 @@ from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.io.documents import LayoutError
 from collab_overcooked.io.schema import mapping_of, number, read
 from collab_overcooked.kernels.arrays import counts_to
+from collab_overcooked.kernels.blocks import Objects, blocks_of, highest_of, spans_of
 from collab_overcooked.kernels.grid import OFFSETS, Direction
 from collab_overcooked.kernels.macro_actions import MEDIUM, Level
 from collab_overcooked.kernels.paths import UNREACHABLE, flood_all
@@ -43,7 +44,7 @@ from .constants import (
     Verb,
     Ways,
 )
-from .observe import GRID_CHANNELS
+from .observe import GRID_CHANNELS, features_of
 from .solvability import refuse_impossible
 from .spec import Kitchen
 from .state import Tables
@@ -81,6 +82,7 @@ class Compiled:
     n_actions: int  # Size of the action space: that of the level that has most
     n_possible: int  # Catalogue rows below this number can be accepted; the rest can only be named
     space: gymnasium.spaces.Box[Any]  # Of one agent's observation
+    features: list[Objects]  # What a flat observation shows
 
 
 def compile_kitchen(kitchen: Kitchen, config: CollabOvercookedConfig, pool: OrderPool) -> Compiled:
@@ -103,7 +105,6 @@ def compile_kitchen(kitchen: Kitchen, config: CollabOvercookedConfig, pool: Orde
     params[Param.FILLERS] = _fillers(config, groups, access)
     levels = parse_action_levels(config.action_level, len(kitchen.agents), MEDIUM)
     n_actions = max(marks.accepted if level == MEDIUM else FIRST_NAMED + len(items) for level in set(levels))
-    space = _observation_space(kitchen, config, params, stations, recipes, needs)
     tables = Tables(
         params=params,
         levels=np.array([Level[level.upper()] for level in levels], np.int32),
@@ -121,9 +122,13 @@ def compile_kitchen(kitchen: Kitchen, config: CollabOvercookedConfig, pool: Orde
         tasks=_tasks(pool, item_id),
         rewards=_rewards(kitchen, config.shaping),
         template=_template(kitchen, stations, cells, len(items)),
+        spans=np.zeros((2, 0), np.int32),
     )
+    features = features_of(tables, places[Group.UTENSIL :])
+    tables = tables._replace(spans=spans_of(features))
+    space = _grid_space(kitchen, tables) if config.obs == "grid" else counts_to(highest_of(blocks_of(features)))
     names = Names(items, tuple(places), tuple(operations), tiles, tuple(floor), tuple(texts))
-    return Compiled(kitchen, names, tables, levels, n_actions, marks.accepted, space)
+    return Compiled(kitchen, names, tables, levels, n_actions, marks.accepted, space, features)
 
 
 def with_spare_planes(compiled: Compiled, planes: int) -> Compiled:
@@ -424,32 +429,17 @@ def _rewards(kitchen: Kitchen, shaping: Mapping[str, float] | None) -> np.ndarra
     return table
 
 
-def _observation_space(
-    kitchen: Kitchen,
-    config: CollabOvercookedConfig,
-    params: np.ndarray,
-    stations: np.ndarray,
-    recipes: np.ndarray,
-    needs: np.ndarray,
-) -> gymnasium.spaces.Box[Any]:
-    n_agents, n_items = len(kitchen.agents), len(needs)
-    if config.obs == "grid":
-        high = np.zeros((len(kitchen.grid), len(kitchen.grid[0]), _depth(kitchen, n_items)), np.uint8)
-        # bounds of 0 to 255 in all channels would make trainers take the grid for an image and divide it by 255
-        high[...] = 1
-        first_item = high.shape[2] - n_items
-        marks = first_item - GRID_CHANNELS
-        high[..., marks + 9 : marks + 11] = np.clip(recipes[:, Recipe.TIME].max(initial=1), 1, MAX_NUMBER)
-        high[..., marks + 13] = MAX_NUMBER  # steps left: a reset may set any limit
-        high[..., first_item:] = np.clip(max(stations[:, Station.CAPACITY].max(), needs.max()), 1, MAX_NUMBER)
-        return counts_to(high)
-    rows, columns, counters = len(kitchen.grid), len(kitchen.grid[0]), (stations[:, Station.KIND] == Kind.COUNTER).sum()
-    time, utensils = recipes[:, Recipe.TIME].max(initial=1), stations[stations[:, Station.KIND] == Kind.UTENSIL]
-    numbers = [*[1] * n_items, 1, columns - 1, rows - 1, *[1] * 5] * n_agents
-    numbers += [1] * n_items * int(params[Param.LOOKAHEAD]) + needs.max(0).tolist()
-    for capacity in utensils[:, Station.CAPACITY]:
-        numbers += [capacity] * n_items + [1] * 4 + [time] * 2
-    return counts_to([*numbers, *[counters] * (n_items + 1), MAX_NUMBER, MAX_NUMBER])
+def _grid_space(kitchen: Kitchen, tables: Tables) -> gymnasium.spaces.Box[Any]:
+    stations, needs = tables.stations, tables.needs
+    high = np.zeros((len(kitchen.grid), len(kitchen.grid[0]), _depth(kitchen, len(needs))), np.uint8)
+    # bounds of 0 to 255 in all channels would make trainers take the grid for an image and divide it by 255
+    high[...] = 1
+    first_item = high.shape[2] - len(needs)
+    marks = first_item - GRID_CHANNELS
+    high[..., marks + 9 : marks + 11] = np.clip(tables.recipes[:, Recipe.TIME].max(initial=1), 1, MAX_NUMBER)
+    high[..., marks + 13] = MAX_NUMBER  # steps left: a reset may set any limit
+    high[..., first_item:] = np.clip(max(stations[:, Station.CAPACITY].max(), needs.max()), 1, MAX_NUMBER)
+    return counts_to(high)
 
 
 def _depth(kitchen: Kitchen, n_items: int) -> int:

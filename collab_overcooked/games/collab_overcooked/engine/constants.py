@@ -220,6 +220,27 @@ class Task(IntEnum):
     LIMIT = 2
 
 
+class Feature(IntEnum):
+    """Blocks of an observation, see ``observe.features_of``."""
+
+    HELD = 0
+    PLATED = 1
+    X = 2
+    Y = 3
+    FACING = 4
+    BUSY = 5
+    ORDER = 6
+    RECIPE = 7
+    CONTENTS = 8
+    STATE = 9
+    STEPS_DONE = 10
+    STEPS_LEFT = 11
+    COUNTERS = 12
+    PLATED_ON_COUNTERS = 13
+    T = 14
+    TIME_LEFT = 15
+
+
 class Param(IntEnum):
     """Entries of ``Tables.params``."""
 

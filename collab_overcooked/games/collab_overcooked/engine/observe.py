@@ -6,7 +6,13 @@ knowledge is written only for agents that have it. All values are uint8; counts 
 
 from __future__ import annotations
 
-from collab_overcooked.kernels.arrays import clip_u8
+from collections.abc import Sequence
+
+import numpy as np
+
+from collab_overcooked.kernels.arrays import ENDLESS, clip_u8
+from collab_overcooked.kernels.blocks import Block, Objects, numbered, start_of
+from collab_overcooked.kernels.grid import Direction
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.macro_actions import Level, is_running
 
@@ -21,10 +27,12 @@ from .constants import (
     Clock,
     Encoding,
     Event,
+    Feature,
     Group,
     Kind,
     Param,
     Reason,
+    Recipe,
     Station,
     Status,
     Tile,
@@ -32,9 +40,8 @@ from .constants import (
 )
 from .macro_actions import check_deliver, check_fill, check_operate, check_pickup, check_place, check_put
 from .rules import effect, faced_station, named_by, status
+from .state import Tables
 
-AGENT_FEATURES = 8  # beside the held item: plated, x, y, four facings, busy
-UTENSIL_FEATURES = 6  # beside the contents: four states, steps done, steps left
 GRID_CHANNELS = 14  # beside kinds and items: see docs of `grid`
 
 
@@ -131,62 +138,54 @@ def count_contents(tile, out, base):
 
 
 @kernel
-def encode_agent(agent, is_busy, x, y, n_items, out, at):
+def encode_agent(spans, agent, is_busy, cell, k, out):
     """An agent is encoded as held item, position, facing and whether it is busy. Mutates: out."""
     if agent[Agent.ITEM] != NOTHING:
-        out[at + agent[Agent.ITEM]] = 1
-    at += n_items
-    out[at] = agent[Agent.PLATED]
-    out[at + 1] = x
-    out[at + 2] = y
-    out[at + 3 + agent[Agent.FACING]] = 1
-    out[at + 7] = is_busy
-    return at + AGENT_FEATURES
+        out[start_of(spans, Feature.HELD, k) + agent[Agent.ITEM]] = 1
+    out[start_of(spans, Feature.PLATED, k)] = agent[Agent.PLATED]
+    out[start_of(spans, Feature.X, k)] = cell[Cell.X]
+    out[start_of(spans, Feature.Y, k)] = cell[Cell.Y]
+    out[start_of(spans, Feature.FACING, k) + agent[Agent.FACING]] = 1
+    out[start_of(spans, Feature.BUSY, k)] = is_busy
 
 
 @kernel
-def encode_utensil(tile, n_items, out, at):
+def encode_utensil(spans, tile, u, out):
     """A utensil is encoded as its contents, its state, and the steps done and left. Mutates: out."""
     now = status(tile)
-    count_contents(tile, out, at)
-    at += n_items
-    out[at + now] = 1
+    count_contents(tile, out, start_of(spans, Feature.CONTENTS, u))
+    out[start_of(spans, Feature.STATE, u) + now] = 1
     if now >= Status.COOKING:
-        out[at + 4] = clip_u8(tile[Tile.TIMER])
-        out[at + 5] = clip_u8(tile[Tile.TIME] - tile[Tile.TIMER])
-    return at + UTENSIL_FEATURES
+        out[start_of(spans, Feature.STEPS_DONE, u)] = clip_u8(tile[Tile.TIMER])
+        out[start_of(spans, Feature.STEPS_LEFT, u)] = clip_u8(tile[Tile.TIME] - tile[Tile.TIMER])
 
 
 @kernel
 def encode_features(tables, env, i, out):
-    """Write self, teammates, orders, known recipe, utensils, usable counters and clock. Mutates: out."""
-    agents, macros, tiles, orders, clock = env.agents, env.macro_state, env.tiles, env.orders, env.clock
-    params, groups, access, cells, needs = tables.params, tables.groups, tables.access[i], tables.cells, tables.needs
-    n_items, n_agents, lookahead = needs.shape[0], agents.shape[0], params[Param.LOOKAHEAD]
+    """Write the blocks of an observation, see ``features_of``. Mutates: out."""
+    agents, tiles, orders, clock = env.agents, env.tiles, env.orders, env.clock
+    params, groups, access, needs, spans = tables.params, tables.groups, tables.access[i], tables.needs, tables.spans
     out[:] = 0
-    at = 0
-    for k in range(n_agents):
-        j = (i + k) % n_agents
-        agent, cell = agents[j], agents[j, Agent.CELL]
-        at = encode_agent(agent, is_running(macros[j]), cells[cell, Cell.X], cells[cell, Cell.Y], n_items, out, at)
-    for q in range(lookahead):
+    for k in range(agents.shape[0]):
+        j = (i + k) % agents.shape[0]
+        encode_agent(spans, agents[j], is_running(env.macro_state[j]), tables.cells[agents[j, Agent.CELL]], k, out)
+    for q in range(params[Param.LOOKAHEAD]):
         if orders[q] != NOTHING:
-            out[at + orders[q]] = 1
-        at += n_items
+            out[start_of(spans, Feature.ORDER, q) + orders[q]] = 1
     if orders[0] != NOTHING and knows_recipes(i, params):
-        for item in range(n_items):
+        at = start_of(spans, Feature.RECIPE, 0)
+        for item in range(needs.shape[0]):
             out[at + item] = needs[orders[0], item]
-    at += n_items
     for u in range(params[Param.N_UTENSILS]):
-        at = encode_utensil(tiles[groups[Group.UTENSIL + u, 0]], n_items, out, at)
+        encode_utensil(spans, tiles[groups[Group.UTENSIL + u, 0]], u, out)
+    counters, plated = start_of(spans, Feature.COUNTERS, 0), start_of(spans, Feature.PLATED_ON_COUNTERS, 0)
     for k in range(groups.shape[1]):
         s = groups[Group.COUNTER, k]
         if s != NOTHING and access[s] != Access.NONE and tiles[s, Tile.ITEM] != NOTHING:
-            out[at + tiles[s, Tile.ITEM]] += 1
-            out[at + n_items] += tiles[s, Tile.PLATED]
-    at += n_items + 1
-    out[at] = clip_u8(clock[Clock.T])
-    out[at + 1] = time_left(clock, params)
+            out[counters + tiles[s, Tile.ITEM]] += 1
+            out[plated] += tiles[s, Tile.PLATED]
+    out[start_of(spans, Feature.T, 0)] = clip_u8(clock[Clock.T])
+    out[start_of(spans, Feature.TIME_LEFT, 0)] = time_left(clock, params)
 
 
 @kernel
@@ -250,3 +249,39 @@ def encode_utensil_cell(tile, first_item, marks, out, at):
         out[at + marks + 10] = clip_u8(tile[Tile.TIME] - tile[Tile.TIMER])
         out[at + marks + 11] = now == Status.COOKING
         out[at + marks + 12] = now == Status.READY
+
+
+def features_of(tables: Tables, utensils: Sequence[str]) -> list[Objects]:
+    """Return what an observation shows, by ``Feature``; counts without a bound are left to be clipped."""
+    params, stations, needs = tables.params, tables.stations, tables.needs
+    items, time = (1,) * len(needs), tables.recipes[:, Recipe.TIME].max(initial=1)
+    capacities = stations[tables.groups[Group.UTENSIL :, 0], Station.CAPACITY]
+    counters = (stations[:, Station.KIND] == Kind.COUNTER).sum()
+    agent = (
+        Block("held item", items, "one of the items set to 1; none for an empty hand; agent 0 is oneself"),
+        Block("plated", (1,), "1 if what is held lies on a dish"),
+        Block("x", (params[Param.WIDTH] - 1,), "column of the cell"),
+        Block("y", (params[Param.HEIGHT] - 1,), "row of the cell"),
+        Block("facing", (1,) * len(Direction), ", ".join(way.name.lower() for way in Direction)),
+        Block("busy", (1,), "1 while an action is being carried out"),
+    )
+    recipe = Block("recipe", needs.max(0), "how often each item occurs below the order; 0 for agents without recipes")
+    utensil = (
+        Block("contents", np.tile(capacities[:, None], len(items)), "items before the start, the product afterwards"),
+        Block("state", (1,) * len(Status), ", ".join(state.name.lower() for state in Status)),
+        Block("steps done", (time,), "since the start, while it cooks and after"),
+        Block("steps left", (time,), "until it is ready"),
+    )
+    rest = (
+        Block("counters", (counters,) * len(items), "how many counters that the agent can use hold each item"),
+        Block("plated on counters", (counters,), "how many of these are on a dish"),
+        Block("steps taken", (ENDLESS,), "at most 255"),
+        Block("steps left", (ENDLESS,), "until the end, at most 255"),
+    )
+    return [
+        Objects(agent, numbered("agent", len(tables.starts))),
+        Objects((Block("wanted", items, "the item set to 1"),), numbered("order", int(params[Param.LOOKAHEAD]))),
+        Objects((recipe,)),
+        Objects(utensil, tuple(utensils)),
+        Objects(rest),
+    ]

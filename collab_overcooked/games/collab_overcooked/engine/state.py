@@ -41,6 +41,7 @@ class Tables(NamedTuple):
     tasks: Array  # (tasks, 3) see Task
     rewards: Array  # (2, events) float32: paid to the team, paid to the agent alone
     template: Array  # (H * W * C,) uint8: the part of the grid observation that never changes
+    spans: Array  # (2, blocks) where each Feature lies in flat observations, see kernels.blocks.Span
 
 
 class State(NamedTuple):

@@ -85,7 +85,7 @@ def compile_level(config: CraftConfig) -> Compiled:
         dishes=_numbers([level.items.index(dish) for dish in level.dishes]),
         catalogue=_numbers([(verb, what, place) for verb, _, what, place in catalogue_of(level)]),
         starts=_numbers(level.starts[:n_agents]),
-        spans=_numbers([]),
+        spans=_numbers([[], []]),
     )
     features = features_of(tables)
     return Compiled(level, config, tables._replace(spans=spans_of(features)), features)

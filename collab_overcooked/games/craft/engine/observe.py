@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from collab_overcooked.kernels.arrays import ENDLESS, Array, clip_u8, copy_numbers
-from collab_overcooked.kernels.blocks import Block, Objects, Span, start_of
+from collab_overcooked.kernels.blocks import Block, Objects, Span, numbered, start_of
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.orders import Queue
 
@@ -73,7 +73,7 @@ def encode_shared(tables, env, out):
 def observe_env(tables, env, out):
     """Agents get a mask, and features of themselves, their teammates and the shared state. Mutates: out."""
     agents, bags, gone, furnaces, targets = env.agents, env.bags, env.gone, env.furnaces, out.targets
-    n_agents, width, first = agents.shape[0], tables.spans[Feature.BAG, Span.STEP], out.observations[0]
+    n_agents, width, first = agents.shape[0], tables.spans[Span.STEP, Feature.BAG], out.observations[0]
     first[:] = 0
     for i in range(n_agents):
         encode_agent(tables, agents[i], bags[i], i, first)
@@ -123,11 +123,11 @@ def features_of(tables: Tables) -> list[Objects]:
     )
     time = Block("time", (ENDLESS, ENDLESS, params[Param.INTERVAL]), "steps taken, steps left, steps to the next order")
     return [
-        Objects(agent, "agent", len(tables.starts)),
+        Objects(agent, numbered("agent", len(tables.starts))),
         Objects((places_back,)),
-        Objects(furnace, "furnace", sizes["F"]),
+        Objects(furnace, numbered("furnace", sizes["F"])),
         Objects(chest),
-        Objects(order, "order", sizes["Q"]),
+        Objects(order, numbered("order", sizes["Q"])),
         Objects((time,)),
     ]
 

@@ -36,7 +36,7 @@ class Tables(NamedTuple):
     dishes: Array  # (D,) item that each order asks for
     catalogue: Array  # (A, 3) see Row
     starts: Array  # (N, 2) where each agent starts
-    spans: Array  # (blocks, 2) where each Feature lies in observations, see kernels.blocks.Span
+    spans: Array  # (2, blocks) where each Feature lies in observations, see kernels.blocks.Span
 
 
 class State(NamedTuple):

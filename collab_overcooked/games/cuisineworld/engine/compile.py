@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from collab_overcooked.io.schema import integer, read, tuple_of
+from collab_overcooked.kernels.blocks import Objects, spans_of
 
 from .config import CuisineWorldConfig
 from .constants import KIND_NUMBERS, NOTHING, Code, Encoding, Mask, Menu, Number, Param, Place, Role, Verb
+from .observe import features_of
 from .spec import Level, Recipe, Timing
 from .state import Tables
 
@@ -31,6 +33,7 @@ class Compiled:
     level: Level  # Source of the tables
     config: CuisineWorldConfig  # Options, with those of the level filled in
     tables: Tables  # Read-only arrays
+    features: list[Objects]  # What an observation shows, but for the original's numbers
 
 
 def compile_level(level: Level, config: CuisineWorldConfig) -> Compiled:
@@ -63,8 +66,10 @@ def compile_level(level: Level, config: CuisineWorldConfig) -> Compiled:
         turns=_numbers(turn_order),
         objects=_numbers([objects.index(name) for name in (*items, *level.order_names)]),
         codes=_codes(level, config, n_agents, max_open_orders),
+        spans=_numbers([[], []]),
     )
-    return Compiled(level, config, tables)
+    features = features_of(tables, level.locations, max_open_orders)
+    return Compiled(level, config, tables._replace(spans=spans_of(features)), features)
 
 
 def _numbers(values: object) -> np.ndarray:

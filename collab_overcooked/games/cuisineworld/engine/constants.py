@@ -179,6 +179,23 @@ class Reason(ReasonCode):
     ACTIVATE_WASTE = 17, "activating {place} will result in waste"
 
 
+class Feature(IntEnum):
+    """Blocks of an observation, see ``observe.features_of``."""
+
+    ITEM = 0
+    LOCATION = 1
+    AGENT_BUSY = 2
+    CONTENT = 3
+    BUSY = 4
+    READY = 5
+    COUNT = 6
+    ORDER = 7
+    REMAINING = 8
+    T = 9
+    STEPS_LEFT = 10
+    TIMER = 11
+
+
 class Param(IntEnum):
     """Entries of ``Tables.params``."""
 

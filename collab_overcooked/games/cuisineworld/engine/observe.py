@@ -6,12 +6,13 @@ are clipped at 255.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.kernels.arrays import ENDLESS, clip_u8, copy_numbers
+from collab_overcooked.kernels.blocks import Block, Objects, Span, numbered, start_of
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.orders import Queue
 
@@ -23,6 +24,7 @@ from .constants import (
     Clock,
     Code,
     Encoding,
+    Feature,
     Mask,
     Menu,
     Number,
@@ -32,10 +34,8 @@ from .constants import (
     Tool,
 )
 from .rules import belongs, check_activate, check_get, check_put, find_recipe, holds
+from .state import Tables
 
-AGENT_FEATURES = 1  # in addition to item and location: busy
-TOOL_FEATURES = 3  # in addition to the contents: busy steps, ready, number of items
-ORDER_FEATURES = 1  # in addition to the name: steps left
 ORIGINAL_LENGTH = 64
 
 
@@ -118,55 +118,48 @@ def completes(agent, tool, place, sizes, uses):
 
 
 @kernel
-def encode_agent(agent, n_items, n_places, out, at):
+def encode_agent(spans, agent, k, out):
     """An agent is encoded as its held item, its location and whether it is busy. Mutates: out."""
     if agent[Agent.ITEM] != NOTHING:
-        out[at + agent[Agent.ITEM]] = 1
-    out[at + n_items + agent[Agent.PLACE]] = 1
-    out[at + n_items + n_places] = agent[Agent.BUSY] > 0
-    return at + n_items + n_places + AGENT_FEATURES
+        out[start_of(spans, Feature.ITEM, k) + agent[Agent.ITEM]] = 1
+    out[start_of(spans, Feature.LOCATION, k) + agent[Agent.PLACE]] = 1
+    out[start_of(spans, Feature.AGENT_BUSY, k)] = agent[Agent.BUSY] > 0
 
 
 @kernel
-def encode_tool(tool, content, n_items, out, at):
+def encode_tool(spans, tool, content, k, out):
     """A tool is encoded as its contents, its busy time, whether it is ready, and its item count. Mutates: out."""
-    for k in range(tool[Tool.COUNT]):
-        out[at + content[k]] += 1
-    at += n_items
-    out[at] = clip_u8(tool[Tool.BUSY])
-    out[at + 1] = tool[Tool.READY]
-    out[at + 2] = clip_u8(tool[Tool.COUNT])
-    return at + TOOL_FEATURES
+    at = start_of(spans, Feature.CONTENT, k)
+    for c in range(tool[Tool.COUNT]):
+        out[at + content[c]] += 1
+    out[start_of(spans, Feature.BUSY, k)] = clip_u8(tool[Tool.BUSY])
+    out[start_of(spans, Feature.READY, k)] = tool[Tool.READY]
+    out[start_of(spans, Feature.COUNT, k)] = clip_u8(tool[Tool.COUNT])
 
 
 @kernel
 def encode_features(tables, env, observations):
-    """Write self, teammates, tools except storages, orders and the clock. Mutates: observations."""
+    """Write the blocks of an observation, see ``features_of``. Mutates: observations."""
     agents, tools, served, orders, clock = env.agents, env.tools, env.served, env.orders, env.clock
-    params, places = tables.params, tables.places
-    n_agents, n_items, n_places = agents.shape[0], params[Param.N_ITEMS], places.shape[0]
-    out = observations[0]
+    places, spans, out, n_agents, n_tools = tables.places, tables.spans, observations[0], env.agents.shape[0], 0
     out[:] = 0
-    at = 0
     for k in range(n_agents):
-        at = encode_agent(agents[k], n_items, n_places, out, at)
-    shared = at
-    for p in range(n_places):
+        encode_agent(spans, agents[k], k, out)
+    for p in range(places.shape[0]):
         t = places[p, Place.TABLE]
         if places[p, Place.ROLE] != Role.STORAGE:
             content = tools[p, Tool.CONTENT :] if t == NOTHING else served[t]
-            at = encode_tool(tools[p], content, n_items, out, at)
-    for q in range(orders.shape[0]):
-        if q < clock[Clock.OPEN]:
-            out[at + orders[q, Queue.ORDER]] = 1
-            remaining = orders[q, Queue.REMAINING]
-            out[at + params[Param.N_ORDERS]] = 255 if remaining == UNLIMITED else clip_u8(remaining)
-        at += params[Param.N_ORDERS] + ORDER_FEATURES
-    out[at] = clip_u8(clock[Clock.T])
-    out[at + 1] = clip_u8(clock[Clock.LIMIT] - clock[Clock.T])
-    out[at + 2] = clip_u8(params[Param.INTERVAL] - clock[Clock.TIMER])
+            encode_tool(spans, tools[p], content, n_tools, out)
+            n_tools += 1
+    for q in range(clock[Clock.OPEN]):
+        remaining = orders[q, Queue.REMAINING]
+        out[start_of(spans, Feature.ORDER, q) + orders[q, Queue.ORDER]] = 1
+        out[start_of(spans, Feature.REMAINING, q)] = 255 if remaining == UNLIMITED else clip_u8(remaining)
+    out[start_of(spans, Feature.T, 0)] = clip_u8(clock[Clock.T])
+    out[start_of(spans, Feature.STEPS_LEFT, 0)] = clip_u8(clock[Clock.LIMIT] - clock[Clock.T])
+    out[start_of(spans, Feature.TIMER, 0)] = clip_u8(tables.params[Param.INTERVAL] - clock[Clock.TIMER])
     for i in range(1, n_agents):
-        copy_view(i, out, observations[i], shared // n_agents, n_agents)
+        copy_view(i, out, observations[i], spans[Span.STEP, Feature.ITEM], n_agents)
 
 
 @kernel
@@ -238,24 +231,43 @@ def encode_original(tables, env, observations):
         observations[1, k] = out[k]
 
 
-def bounds(tables: Any, n_agents: int, n_slots: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lowest and highest value of each observation entry; clipped entries may have no lower bound."""
-    if tables.params[Param.ENCODING] == Encoding.ORIGINAL64:
-        return _original_bounds(tables, n_slots)
+def features_of(tables: Tables, locations: Sequence[str], n_slots: int) -> list[Objects]:
+    """Return what an observation shows, by ``Feature``; counts without a bound are left to be clipped."""
     params, lifetimes = tables.params, tables.menu[:, Menu.LIFETIME]
-    n_items, n_places = int(params[Param.N_ITEMS]), len(tables.places)
-    lifetime = ENDLESS if (lifetimes == UNLIMITED).any() else int(lifetimes.max())
-    high = [1] * (n_items + n_places + AGENT_FEATURES) * n_agents
-    for place in tables.places[tables.places[:, Place.ROLE] != Role.STORAGE]:
-        most = place[Place.CAPACITY]
-        high += (most * tables.sold).tolist() if place[Place.ROLE] == Role.TABLE else [1] * n_items
-        high += [place[Place.BUSY], 1, most]
-    high += ([1] * int(params[Param.N_ORDERS]) + [lifetime]) * n_slots
-    high += [ENDLESS, ENDLESS, params[Param.INTERVAL]]
-    return np.zeros(len(high)), np.array(high)
+    items, orders = (1,) * int(params[Param.N_ITEMS]), (1,) * int(params[Param.N_ORDERS])
+    shown = np.flatnonzero(tables.places[:, Place.ROLE] != Role.STORAGE)
+    tools, is_table = tables.places[shown], tables.places[shown][:, [Place.ROLE]] == Role.TABLE
+    agent = (
+        Block("item", items, "the held one set to 1; none for empty hands; agent 0 is oneself"),
+        Block("location", (1,) * len(tables.places), "one of the locations set to 1"),
+        Block("busy", (1,), "1 while only `noop` is obeyed"),
+    )
+    tool = (
+        Block("contents", np.where(is_table, tools[:, [Place.CAPACITY]] * tables.sold, 1), "how many of each item"),
+        Block("busy", tools[:, [Place.BUSY]], "steps left"),
+        Block("ready", (1,), "1 if it may be emptied"),
+        Block("count", tools[:, [Place.CAPACITY]], "number of items"),
+    )
+    lifetime = ENDLESS if (lifetimes == UNLIMITED).any() else lifetimes.max()
+    order = (
+        Block("name", orders, "one of the level's orders set to 1, if open"),
+        Block("time", (lifetime,), "steps left, 255 for no end"),
+    )
+    clock = (
+        Block("steps taken", (ENDLESS,), "since the start"),
+        Block("steps left", (ENDLESS,), "until the end"),
+        Block("timer", (params[Param.INTERVAL],), "steps until the order timer turns"),
+    )
+    return [
+        Objects(agent, numbered("agent", len(tables.turns))),
+        Objects(tool, tuple(locations[p] for p in shown.tolist())),
+        Objects(order, numbered("order", n_slots)),
+        Objects(clock),
+    ]
 
 
-def _original_bounds(tables: Any, n_slots: int) -> tuple[np.ndarray, np.ndarray]:
+def original_bounds(tables: Tables, n_slots: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lowest and highest value of each of the original's numbers."""
     low, high, items = np.zeros(ORIGINAL_LENGTH), np.ones(ORIGINAL_LENGTH), tables.params[Param.N_ITEMS]
     high[: Number.REMAINING + 1] = tables.objects[items:].max()
     times = slice(Number.REMAINING, Number.REMAINING + n_slots)

@@ -34,6 +34,7 @@ class Tables(NamedTuple):
     turns: Array  # (N,) seats in the order in which they act
     objects: Array  # (I + M,) number of each item, then of each order's name, among all names of the cookbook
     codes: Array  # (L, 3) see Code; NOTHING in other encodings
+    spans: Array  # (2, blocks) where each Feature lies in observations, see kernels.blocks.Span
 
 
 class State(NamedTuple):

@@ -12,10 +12,12 @@ import numpy as np
 
 from collab_overcooked.io.action_levels import parse_action_levels
 from collab_overcooked.io.checks import near_matches
+from collab_overcooked.kernels.blocks import Objects, spans_of
 from collab_overcooked.kernels.macro_actions import PRIMITIVE, Level
 
 from .config import STEPPING, HouseConfig, HouseworkConfig, TransportConfig
 from .constants import BLOCKS, HANDS, NOTHING, Family, GameKind, Kind, Param, Verb
+from .observe import features_of
 from .state import Sizes, Tables
 
 HOME_ROOMS = ("living room", "kitchen", "bedroom", "bathroom", "hall", "study", "pantry", "guest room")
@@ -72,6 +74,7 @@ class Compiled:
     config: HouseConfig  # Options
     tables: Tables  # Read-only arrays
     sizes: Sizes  # Sizes of the arrays of a state
+    features: list[Objects]  # What an observation shows
 
 
 def compile_house(config: HouseConfig) -> Compiled:
@@ -99,8 +102,10 @@ def compile_house(config: HouseConfig) -> Compiled:
             [family[2] for family in FAMILIES.values()] if is_housework else [[300, 405], [425, 357]], np.int32
         ),
         allowed=_allowed(),
+        spans=np.zeros((2, 0), np.int32),
     )
-    return Compiled(config, tables, sizes)
+    features = features_of(tables, sizes, len(ROOM_TYPES))
+    return Compiled(config, tables._replace(spans=spans_of(features)), sizes, features)
 
 
 def _params(config: HouseConfig, sizes: Sizes) -> np.ndarray:

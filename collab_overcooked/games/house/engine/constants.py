@@ -21,6 +21,38 @@ class GameKind(IntEnum):
     TRANSPORT = 1
 
 
+class Feature(IntEnum):
+    """Blocks of an observation, see ``observe.features_of``."""
+
+    TIME = 0
+    SEAT = 1
+    TASK = 2
+    HANDS = 3
+    CONTENTS = 4
+    BUSY = 5
+    LEFT = 6
+    ROOM_TYPE = 7
+    ROOM_KNOWN = 8
+    ROOM_WAY = 9
+    PRESENT = 10
+    PLACE_CLASS = 11
+    PLACE_KNOWN = 12
+    PLACE_WAY = 13
+    GOAL_PLACE = 14
+    THING_CLASS = 15
+    ROLE = 16
+    STATUS = 17
+    THING_ROOM = 18
+    THING_WAY = 19
+    GOAL_CLASS = 20
+    NEED = 21
+    SEEN_THERE = 22
+    SEEN = 23
+    MATE_ROOM = 24
+    MATE_HANDS = 25
+    SINCE = 26
+
+
 class Param(IntEnum):
     """Columns of ``Tables.params``."""
 

@@ -5,9 +5,8 @@ Observations are an agent's knowledge as uint8 features; counts and times are cl
 
 from __future__ import annotations
 
-from typing import Any
-
-from collab_overcooked.kernels.arrays import ENDLESS, clip_u8
+from collab_overcooked.kernels.arrays import ENDLESS, clip_u8, index
+from collab_overcooked.kernels.blocks import Block, Objects, numbered, start_of
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.macro_actions import CONTINUE, is_running
 from collab_overcooked.kernels.rng import draw_below
@@ -21,6 +20,7 @@ from .constants import (
     Agent,
     Belief,
     EventColumn,
+    Feature,
     GameKind,
     Goal,
     Kind,
@@ -39,6 +39,7 @@ from .constants import (
     World,
 )
 from .rules import contents, held_of_role, room_of, why_refused
+from .state import Sizes, Tables
 
 # ------------------------------------------------------------------------------------------- what agents know
 
@@ -202,48 +203,43 @@ def observe_env(tables, env, out):
 
 @kernel
 def encode_known(tables, state, i, out):
-    """Write time, self, rooms, furniture, things, goal and other agents, with products instead of branches.
-
-    Mutates: out.
-    """
-    at = encode_self(state, i, out)
-    room, distances = room_of(state, i), state.dist[state.agents[i, Agent.CELL]]
-    for r in range(state.rooms.shape[0]):
-        out[at] = 1 + state.rooms[r, Room.TYPE]
-        out[at + 1] = state.know_rooms[i, r]
-        out[at + 2] = clip_u8(distances[r])
-        out[at + 3] = room == r
-        at += 4
+    """Write the blocks of an observation, see ``features_of``, with products instead of branches. Mutates: out."""
+    spans, rooms, goals = tables.spans, state.rooms, state.goals
+    room, distances, n_agents = room_of(state, i), state.dist[state.agents[i, Agent.CELL]], state.agents.shape[0]
+    encode_self(spans, state, i, out)
+    for r in range(rooms.shape[0]):
+        out[start_of(spans, Feature.ROOM_TYPE, r)] = 1 + rooms[r, Room.TYPE]
+        out[start_of(spans, Feature.ROOM_KNOWN, r)] = state.know_rooms[i, r]
+        out[start_of(spans, Feature.ROOM_WAY, r)] = clip_u8(distances[r])
+        out[start_of(spans, Feature.PRESENT, r)] = room == r
     for k in range(tables.furniture.shape[0]):
-        at = encode_place(state, i, state.rooms.shape[0] + k, distances, out, at)
+        encode_place(spans, state, i, k, distances, out)
     for o in range(state.things.shape[0]):
-        at = encode_thing(state, i, o, distances, out, at)
-    for g in range(state.goals.shape[0]):
-        out[at + 3 * g] = 1 + state.goals[g, Goal.CLASS]
-        out[at + 3 * g + 1] = clip_u8(state.goals[g, Goal.NEED])
-        out[at + 3 * g + 2] = 0
+        encode_thing(spans, state, i, o, distances, out)
+    for g in range(goals.shape[0]):
+        out[start_of(spans, Feature.GOAL_CLASS, g)] = 1 + goals[g, Goal.CLASS]
+        out[start_of(spans, Feature.NEED, g)] = clip_u8(goals[g, Goal.NEED])
+        out[start_of(spans, Feature.SEEN_THERE, g)] = 0
     for o in range(state.things.shape[0]):
         if state.know_things[i, o, Belief.STATUS] == Known.DONE:
-            count_done(state, o, out, at)
-    at += 3 * state.goals.shape[0]
-    for k in range(1, state.agents.shape[0]):
-        at = encode_mate(state, i, (i + k) % state.agents.shape[0], out, at)
+            count_done(spans, state, o, out)
+    for k in range(1, n_agents):
+        encode_mate(spans, state, i, (i + k) % n_agents, k - 1, out)
 
 
 @kernel
-def encode_self(state, i, out):
+def encode_self(spans, state, i, out):
     """Write time, seat, hands, contents of a held container, and the action in progress. Mutates: out."""
-    agent, world = state.agents[i], state.world
-    out[0] = clip_u8(world[World.T] * 255 // max(world[World.LIMIT], 1))
-    out[1] = i
-    out[2] = world[World.TASK]
+    agent, world, hands = state.agents[i], state.world, start_of(spans, Feature.HANDS, 0)
+    out[start_of(spans, Feature.TIME, 0)] = clip_u8(world[World.T] * 255 // max(world[World.LIMIT], 1))
+    out[start_of(spans, Feature.SEAT, 0)] = i
+    out[start_of(spans, Feature.TASK, 0)] = world[World.TASK]
     for hand in range(HANDS):
-        out[3 + hand] = held_class(state, agent[Agent.LEFT_HAND + hand])
+        out[index(hands + hand)] = held_class(state, agent[Agent.LEFT_HAND + hand])
     box = held_of_role(state, i, Role.CONTAINER)
-    out[5] = 0 if box == NOTHING else 1 + contents(state, box)
-    out[6] = is_running(state.macro_state[i])
-    out[7] = clip_u8(agent[Agent.LEFT])
-    return 8
+    out[start_of(spans, Feature.CONTENTS, 0)] = 0 if box == NOTHING else 1 + contents(state, box)
+    out[start_of(spans, Feature.BUSY, 0)] = is_running(state.macro_state[i])
+    out[start_of(spans, Feature.LEFT, 0)] = clip_u8(agent[Agent.LEFT])
 
 
 @kernel
@@ -253,62 +249,99 @@ def held_class(state, o):
 
 
 @kernel
-def encode_place(state, i, p, distances, out, at):
+def encode_place(spans, state, i, k, distances, out):
     """Furniture is encoded as class, knowledge, distance and whether it is the goal place. Mutates: out."""
+    p = state.rooms.shape[0] + k
     known = state.know_places[i, p]
     is_known = known != KnownPlace.UNKNOWN
-    out[at] = is_known * (1 + state.places[p, Place.CLASS])
-    out[at + 1] = known
-    out[at + 2] = is_known * clip_u8(distances[p])
-    out[at + 3] = is_known * (state.world[World.GOAL] == p)
-    return at + 4
+    out[start_of(spans, Feature.PLACE_CLASS, k)] = is_known * (1 + state.places[p, Place.CLASS])
+    out[start_of(spans, Feature.PLACE_KNOWN, k)] = known
+    out[start_of(spans, Feature.PLACE_WAY, k)] = is_known * clip_u8(distances[p])
+    out[start_of(spans, Feature.GOAL_PLACE, k)] = is_known * (state.world[World.GOAL] == p)
 
 
 @kernel
-def encode_thing(state, i, o, distances, out, at):
+def encode_thing(spans, state, i, o, distances, out):
     """A thing is encoded as class, role, status, room and distance, as far as known. Mutates: out."""
     status, place = state.know_things[i, o, Belief.STATUS], max(state.know_things[i, o, Belief.PLACE], 0)
     is_known, is_seen = status != Known.UNKNOWN, status == Known.SEEN
-    out[at] = is_known * (1 + state.things[o, Thing.CLASS])
-    out[at + 1] = is_known * state.things[o, Thing.ROLE]
-    out[at + 2] = status
-    out[at + 3] = is_seen * (1 + state.places[place, Place.ROOM])
-    out[at + 4] = is_seen * clip_u8(distances[place])
-    return at + 5
+    out[start_of(spans, Feature.THING_CLASS, o)] = is_known * (1 + state.things[o, Thing.CLASS])
+    out[start_of(spans, Feature.ROLE, o)] = is_known * state.things[o, Thing.ROLE]
+    out[start_of(spans, Feature.STATUS, o)] = status
+    out[start_of(spans, Feature.THING_ROOM, o)] = is_seen * (1 + state.places[place, Place.ROOM])
+    out[start_of(spans, Feature.THING_WAY, o)] = is_seen * clip_u8(distances[place])
 
 
 @kernel
-def count_done(state, o, out, at):
+def count_done(spans, state, o, out):
     """A thing that an agent has seen at the goal place counts for its row of the goal. Mutates: out."""
     for g in range(state.goals.shape[0]):
-        out[at + 3 * g + 2] += state.goals[g, Goal.CLASS] == state.things[o, Thing.CLASS]
+        same = state.goals[g, Goal.CLASS] == state.things[o, Thing.CLASS]
+        out[start_of(spans, Feature.SEEN_THERE, g)] += same
 
 
 @kernel
-def encode_mate(state, i, j, out, at):
+def encode_mate(spans, state, i, j, k, out):
     """Another agent is encoded as its last known room, held things and the time since. Mutates: out."""
-    mate = state.know_mates[i, j]
-    for k in range(5):
-        out[at + k] = 0
-    if mate[Mate.TICK] != NOTHING:
-        out[at] = 1
-        out[at + 1] = 1 + mate[Mate.ROOM]
-        out[at + 4] = clip_u8((state.world[World.T] - mate[Mate.TICK]) * 255 // max(state.world[World.LIMIT], 1))
-        for hand in range(HANDS):
-            out[at + 2 + hand] = held_class(state, mate[Mate.LEFT_HAND + hand])
-    return at + 5
+    mate, world, hands = state.know_mates[i, j], state.world, start_of(spans, Feature.MATE_HANDS, k)
+    is_seen = mate[Mate.TICK] != NOTHING
+    since = clip_u8((world[World.T] - mate[Mate.TICK]) * 255 // max(world[World.LIMIT], 1))
+    out[start_of(spans, Feature.SEEN, k)] = is_seen
+    out[start_of(spans, Feature.MATE_ROOM, k)] = is_seen * (1 + mate[Mate.ROOM])
+    for hand in range(HANDS):
+        out[index(hands + hand)] = is_seen * held_class(state, mate[Mate.LEFT_HAND + hand])
+    out[start_of(spans, Feature.SINCE, k)] = is_seen * since
 
 
-def highest_numbers(tables: Any, sizes: Any, n_classes: int, n_room_types: int) -> list[int]:
-    """Return the highest value of each number of an observation, as ``encode_known`` writes them."""
-    cost = tables.cost.copy()
+def features_of(tables: Tables, sizes: Sizes, n_room_types: int) -> list[Objects]:
+    """Return what an observation shows, by ``Feature``; counts without a bound are left to be clipped."""
+    cost, n_classes, way = tables.cost.copy(), len(tables.allowed), sizes.height * sizes.width - 1
     cost[Verb.SAY] *= BLOCKS
-    way = sizes.height * sizes.width - 1
-    seat, task = sizes.agents - 1, len(tables.families) - 1
-    high = [ENDLESS, seat, task, n_classes, n_classes, 1 + CONTAINER_ROOM, 1, cost.max()]
-    high += [n_room_types, max(KnownRoom), way, 1] * sizes.rooms
-    for furniture in tables.furniture:
-        high += [1 + furniture[2], max(KnownPlace), way, 1]
-    high += [n_classes, max(Role), max(Known), sizes.rooms, way] * sizes.things
-    high += [n_classes, MAX_NEED, sizes.things] * sizes.goals
-    return high + [1, sizes.rooms, n_classes, n_classes, ENDLESS] * (sizes.agents - 1)
+    hands = (n_classes,) * HANDS
+    oneself = (
+        Block("time", (ENDLESS,), "ticks gone, of 255"),
+        Block("seat", (sizes.agents - 1,), "number of the agent"),
+        Block("task", (len(tables.families) - 1,), "number of the task"),
+        Block("hands", hands, "class of the thing in each, from 1 on; 0 for none"),
+        Block("contents", (1 + CONTAINER_ROOM,), "things in a held container, plus 1; 0 without one"),
+        Block("busy", (1,), "1 while an action goes on"),
+        Block("ticks left", (cost.max(),), "of a movement"),
+    )
+    room = (
+        Block("type", (n_room_types,), "from 1 on"),
+        Block("known", (max(KnownRoom),), "0 not, 1 in part, 2 all"),
+        Block("way", (way,), "cells to it"),
+        Block("present", (1,), "1 if the agent is there"),
+    )
+    place = (
+        Block("class", 1 + tables.furniture[:, [2]], "from 1 on; 0 while unseen"),
+        Block("known", (max(KnownPlace),), "0 unseen, 1 closed, 2 open, 3 closed but looked into"),
+        Block("way", (way,), "cells to it; 0 while unseen"),
+        Block("goal place", (1,), "1 if it is seen to be"),
+    )
+    thing = (
+        Block("class", (n_classes,), "from 1 on; 0 while unseen"),
+        Block("role", (max(Role),), "0 target, 1 container"),
+        Block("status", (max(Known),), "0 unseen, 1 at a place, 2 one's own, 3 in other hands, 4 gone, 5 delivered"),
+        Block("room", (sizes.rooms,), "from 1 on; 0 if it is not known to lie in one"),
+        Block("way", (way,), "cells to it; 0 likewise"),
+    )
+    goal = (
+        Block("class", (n_classes,), "from 1 on; 0 for none"),
+        Block("wanted", (MAX_NEED,), "things of the class"),
+        Block("there", (sizes.things,), "seen at the goal place"),
+    )
+    mate = (
+        Block("seen", (1,), "1 once it was"),
+        Block("room", (sizes.rooms,), "where it was seen last, from 1 on"),
+        Block("hands", hands, "as one's own, when it was seen last"),
+        Block("since", (ENDLESS,), "ticks since, of 255"),
+    )
+    return [
+        Objects(oneself),
+        Objects(room, numbered("room", sizes.rooms)),
+        Objects(place, numbered("furniture", sizes.furniture)),
+        Objects(thing, numbered("thing", sizes.things)),
+        Objects(goal, numbered("goal", sizes.goals)),
+        Objects(mate, tuple(f"other agent {k}" for k in range(1, sizes.agents))),
+    ]

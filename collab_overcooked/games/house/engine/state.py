@@ -56,6 +56,7 @@ class Tables(NamedTuple):
     families: Array  # (tasks, columns) see Family and Load
     shares: Array  # (tasks, columns) weights of numbers of classes; per mille of a room type for targets, containers
     allowed: Array  # (classes, places) where things may lie at the start, Housework only
+    spans: Array  # (2, blocks) where each Feature lies in observations, see kernels.blocks.Span
 
 
 class State(NamedTuple):

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.io.checks import near_matches
+from collab_overcooked.kernels.blocks import Objects, spans_of
 
 from . import rules
 from .config import RANDOM, RoomsConfig
 from .constants import FREE, NOTHING, STAY, UNREACHABLE, Adversary, Exchange, Goal, Param, Reward, RoomColumn, Sight
+from .observe import features_of
 from .spec import RoomLayout, load_rooms
 from .state import Tables
 
@@ -23,6 +25,7 @@ class Compiled:
     level: RoomLayout  # Source of the tables
     config: Any  # Options, with the preset's values filled in
     tables: Tables  # Read-only arrays
+    features: list[Objects]  # What an observation shows
 
     @property
     def n_players(self) -> int:
@@ -69,10 +72,13 @@ def compile_rooms(goal: Goal, options: RoomsConfig) -> Compiled:
         starts=np.array(starts, np.int32),
         generators=np.array(generators, np.int32),
         candidates=np.array(candidates, np.int32),
+        spans=np.zeros((2, 0), np.int32),
     )
+    features = features_of(tables)
+    tables = tables._replace(spans=spans_of(features))
     for array in tables:
         array.setflags(write=False)
-    return Compiled(level, config, tables)
+    return Compiled(level, config, tables, features)
 
 
 def _check_adversary(goal: Goal, kind: str) -> None:

@@ -114,6 +114,24 @@ class Reason(ReasonCode):
     OUT_OF_GAME = 4, "You were caught and are out of the game; you can only wait."
 
 
+class Feature(IntEnum):
+    """Blocks of an observation, see ``observe.features_of``."""
+
+    OWN_ROOM = 0
+    ROOM = 1
+    AGO = 2
+    ACTIVE = 3
+    FIXING = 4
+    TARGET = 5
+    DOORS = 6
+    FIXES = 7
+    GENERATOR_ROOM = 8
+    GATE = 9
+    FROM_HERE = 10
+    FROM_ADVERSARY = 11
+    TURNS_LEFT = 12
+
+
 class Param(IntEnum):
     """Entries of ``Tables.params`` (14,)."""
 

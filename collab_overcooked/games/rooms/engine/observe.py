@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from collab_overcooked.kernels.arrays import ENDLESS, clip_u8, copy_numbers, index
+from collab_overcooked.kernels.blocks import Block, Objects, numbered, start_of
 from collab_overcooked.kernels.jit import kernel
 
-from .constants import NOTHING, STAY, Clock, Generator, Param, Player, RoomColumn, Sight, Sighting
+from .constants import NOTHING, STAY, Clock, Feature, Generator, Param, Player, RoomColumn, Sight, Sighting
 from .rules import generator_in
-
-
-def highest_numbers(tables: Any) -> list[int]:
-    """Return the highest value of each number of one player's observation, as ``encode_seat`` writes them."""
-    n_players, n_generators = len(tables.starts), len(tables.generators)
-    n_rooms, n_doors, distances = len(tables.rooms), int(tables.params[Param.N_DOORS]), tables.distances
-    turns = ENDLESS if tables.params[Param.SIGHT] == Sight.ROOM else 0  # since others were seen
-    entities = [1] * n_rooms + ([1] * n_rooms + [turns]) * n_players
-    flags = [1] * (2 * n_players + n_players + 1)  # in the game, at work, target
-    things = [1] * n_doors + ([int(tables.params[Param.FIXES])] + [1] * n_rooms) * n_generators + [1]  # and the gate
-    ways = distances.max((0, 1)).tolist() + [int(distances.max())] * n_players
-    return entities + flags + things + ways + [ENDLESS]
+from .state import Tables
 
 
 @kernel
@@ -75,52 +63,55 @@ def forget(env):
 
 
 @kernel
-def encode_players(env, seat, everything, distances, killer, last, out):
+def encode_players(spans, env, seat, everything, distances, killer, out):
     """Players are encoded by seat, starting with the observer; out of sight, at their last known room. Mutates: out."""
     players, sightings, turn = env.players, env.sightings[seat], env.clock[Clock.T]
-    n_players, slot = players.shape[0], distances.shape[0] + 1
-    at = (n_players + 1) * slot - 1
-    other = seat
-    out[index(players[index(seat), Player.ROOM])] = 1
+    active, fixing = start_of(spans, Feature.ACTIVE, 0), start_of(spans, Feature.FIXING, 0)
+    n_players, from_killer, other = players.shape[0], start_of(spans, Feature.FROM_ADVERSARY, 0), seat
+    out[index(start_of(spans, Feature.OWN_ROOM, 0) + players[index(seat), Player.ROOM])] = 1
     for k in range(n_players):
         room, ago = players[index(other), Player.ROOM], 0
         if not everything:
             room = sightings[index(other), Sighting.ROOM]
             ago = turn - sightings[index(other), Sighting.TURN]
         if k > 0:
-            out[index(k * slot - 1 + room)] = 1
-            out[index(k * slot + slot - 2)] = clip_u8(ago)
-        out[index(at + k)] = players[index(other), Player.ACTIVE]
-        out[index(at + n_players + k)] = players[index(other), Player.FIXING] if ago == 0 else 0
-        out[index(last - n_players + k)] = distances[index(killer), index(room)]
+            encode_sighting(spans, room, ago, k - 1, out)
+        out[index(active + k)] = players[index(other), Player.ACTIVE]
+        out[index(fixing + k)] = players[index(other), Player.FIXING] if ago == 0 else 0
+        out[index(from_killer + k)] = distances[index(killer), index(room)]
         other = other + 1 if other + 1 < n_players else 0
 
 
 @kernel
-def encode_things(tables, env, seat, everything, doors, at, out):
+def encode_sighting(spans, room, ago, k, out):
+    """Other players, and then the adversary, are encoded as their room and the turns since. Mutates: out."""
+    out[index(start_of(spans, Feature.ROOM, k) + room)] = 1
+    out[start_of(spans, Feature.AGO, k)] = clip_u8(ago)
+
+
+@kernel
+def encode_things(tables, env, seat, everything, doors, out):
     """Doors are encoded as open or closed, generators as fixes and room, and the gate as open or closed.
 
     Mutates: out.
     """
-    params, n_rooms, generators = tables.params, tables.passages.shape[0], env.generators
+    params, spans, generators = tables.params, tables.spans, env.generators
+    at = start_of(spans, Feature.DOORS, 0)
     for d in range(params[Param.N_DOORS]):
-        out[index(at)] = (doors >> d) & 1
-        at += 1
+        out[index(at + d)] = (doors >> d) & 1
     gate = generators.shape[0] > 0
     for g in range(generators.shape[0]):
         done = generators[g, Generator.PROGRESS] if everything else env.known_repairs[seat, g]
-        out[index(at)] = clip_u8(min(done, params[Param.FIXES]))
-        out[index(at + 1 + generators[g, Generator.ROOM])] = 1
+        out[start_of(spans, Feature.FIXES, g)] = clip_u8(min(done, params[Param.FIXES]))
+        out[index(start_of(spans, Feature.GENERATOR_ROOM, g) + generators[g, Generator.ROOM])] = 1
         gate &= done >= params[Param.FIXES]
-        at += 1 + n_rooms
-    out[index(at)] = gate
-    return at + 1
+    out[start_of(spans, Feature.GATE, 0)] = gate
 
 
 @kernel
 def encode_seat(tables, env, seat, out):
-    """Write rooms, player flags, target, doors, generators, distances and turns left, in this order. Mutates: out."""
-    players, clock = env.players, env.clock
+    """Write the blocks of an observation, see ``features_of``. Mutates: out."""
+    players, clock, spans = env.players, env.clock, tables.spans
     n_players, n_rooms, turn = players.shape[0], tables.passages.shape[0], clock[Clock.T]
     everything = tables.params[Param.SIGHT] == Sight.ALL
     doors, killer, ago, target = clock[Clock.DOORS], clock[Clock.ADVERSARY], 0, clock[Clock.TARGET]
@@ -132,20 +123,16 @@ def encode_seat(tables, env, seat, out):
         )
     distances = tables.distances[index(doors)]
     out[:] = 0
-    flags = (n_players + 1) * (n_rooms + 1) - 1
-    out[index(flags - n_rooms - 1 + killer)] = 1
-    out[index(flags - 1)] = clip_u8(ago)
+    encode_players(spans, env, seat, everything, distances, killer, out)
+    encode_sighting(spans, killer, ago, n_players - 1, out)
     if ago == 0:
         k = n_players if target == NOTHING else target - seat if target >= seat else target - seat + n_players
-        out[index(flags + 2 * n_players + k)] = 1
-    at = flags + 3 * n_players + 1
-    at = encode_things(tables, env, seat, everything, doors, at, out)
-    from_here = distances[index(players[index(seat), Player.ROOM])]
+        out[index(start_of(spans, Feature.TARGET, 0) + k)] = 1
+    encode_things(tables, env, seat, everything, doors, out)
+    at, from_here = start_of(spans, Feature.FROM_HERE, 0), distances[index(players[index(seat), Player.ROOM])]
     for room in range(n_rooms):
         out[index(at + room)] = from_here[room]
-    last = at + n_rooms + n_players
-    encode_players(env, seat, everything, distances, killer, last, out)
-    out[index(last)] = clip_u8(clock[Clock.LIMIT] - turn)
+    out[start_of(spans, Feature.TURNS_LEFT, 0)] = clip_u8(clock[Clock.LIMIT] - turn)
 
 
 @kernel
@@ -168,3 +155,31 @@ def observe_env(tables, env, out):
     for n in range(out.masks.shape[0]):
         encode_seat(tables, env, n, out.observations[n])
         write_mask(tables, env, n, out.masks[n])
+
+
+def features_of(tables: Tables) -> list[Objects]:
+    """Return what an observation shows, by ``Feature``; counts without a bound are left to be clipped."""
+    params, n_players, rooms = tables.params, len(tables.starts), (1,) * len(tables.rooms)
+    others = (*(f"player {k}" for k in range(1, n_players)), "adversary")
+    ways, ago = tables.distances.max((0, 1)), ENDLESS if params[Param.SIGHT] == Sight.ROOM else 0
+    other = (Block("room", rooms, "where it is, or was seen last"), Block("ago", (ago,), "turns since it was seen"))
+    players = (
+        Block("in the game", (1,) * n_players, "by player"),
+        Block("at work", (1,) * n_players, "by player: on a generator, as far as seen"),
+        Block("target", (1,) * (n_players + 1), "whom the killer is after: by player, then nobody"),
+        Block("doors", (1,) * int(params[Param.N_DOORS]), "1 if open, or open when seen last"),
+    )
+    generator = (Block("fixes", (params[Param.FIXES],), "as seen last"), Block("room", rooms, "where it is"))
+    rest = (
+        Block("gate", (1,), "1 once all generators are known to be repaired"),
+        Block("distances", ways, "from here to all rooms by open doors"),
+        Block("distances of the adversary", (ways.max(),) * n_players, "to each player"),
+        Block("turns left", (ENDLESS,), "at most 255"),
+    )
+    return [
+        Objects((Block("room", rooms, "of player 0, who is oneself"),)),
+        Objects(other, others),
+        Objects(players),
+        Objects(generator, numbered("generator", len(tables.generators))),
+        Objects(rest),
+    ]

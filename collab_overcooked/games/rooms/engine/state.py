@@ -28,6 +28,7 @@ class Tables(NamedTuple):
     starts: Array  # (N,) rooms of the players
     generators: Array  # (G,) their rooms, if these are not drawn
     candidates: Array  # (C,) rooms that can be drawn
+    spans: Array  # (2, blocks) where each Feature lies in observations, see kernels.blocks.Span
 
 
 class State(NamedTuple):

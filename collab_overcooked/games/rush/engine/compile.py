@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.io.checks import quote_value
+from collab_overcooked.kernels.blocks import Objects, spans_of
 
 from .config import RushConfig
 from .constants import NOTHING, Area, Dish, Kind, Mask, Param, Reward
+from .observe import features_of
 from .spec import Scenario
 from .state import Tables
 
@@ -22,6 +24,7 @@ class Compiled:
     scenario: Scenario  # Source of the tables
     config: RushConfig  # Options, with those of the scenario filled in
     tables: Tables  # Read-only arrays
+    features: list[Objects]  # What an observation shows
 
     @property
     def n_orders(self) -> int:
@@ -52,10 +55,12 @@ def compile_scenario(scenario: Scenario, config: RushConfig | None = None) -> Co
     config = replace(config, **{name: getattr(scenario, name) for name in missing})
     goods = {"n_ingredients": len(scenario.ingredients), "n_episodes": len(episodes)}
     params = config.pack(Param, n_agents=config.agents, **goods, mask=Mask, reward=Reward)
-    tables = Tables(params, *_episodes(scenario))
+    tables = Tables(params, *_episodes(scenario), spans=np.zeros((2, 0), np.int32))
+    features = features_of(tables)
+    tables = tables._replace(spans=spans_of(features))
     for array in tables:
         array.setflags(write=False)
-    return Compiled(scenario, config, tables)
+    return Compiled(scenario, config, tables, features)
 
 
 def check_episode(value: Any, n_episodes: int) -> int:

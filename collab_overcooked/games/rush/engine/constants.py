@@ -107,6 +107,28 @@ class Reason(ReasonCode):
     OUT_OF_STOCK = 7, "{area} does not have everything that {order} needs: {needs}."
 
 
+class Feature(IntEnum):
+    """Blocks of an observation, see ``observe.features_of``."""
+
+    GOODS = 0
+    EXISTS = 1
+    COOK_TIME = 2
+    INGREDIENTS = 3
+    SPICES = 4
+    COOKED = 5
+    FINISHED = 6
+    RUINED = 7
+    STOCK = 8
+    KIND = 9
+    SPACES_LEFT = 10
+    SPACES = 11
+    TURN = 12
+    TURNS_LEFT = 13
+    WORKER = 14
+    SLOTS_LEFT = 15
+    SEAT = 16
+
+
 class Param(IntEnum):
     """Entries of ``Tables.params`` (8,)."""
 

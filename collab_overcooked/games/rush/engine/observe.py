@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from collab_overcooked.kernels.arrays import ENDLESS, clip_u8, copy_numbers
+from collab_overcooked.kernels.blocks import Block, Objects, numbered, start_of
 from collab_overcooked.kernels.jit import kernel
 
-from .constants import Area, Clock, Dish, Kind, Mask, Order, Param, Reason
+from .constants import Area, Clock, Dish, Feature, Kind, Mask, Order, Param, Reason
 from .rules import why_impossible, why_invalid, would_ruin
-
-ORDER_FEATURES = 7  # in addition to the goods: exists, cook time, ingredients, spices, times cooked, finished, ruined
-AREA_FEATURES = 5  # in addition to the stock: pantry, spicebag, stove, action spaces left, action spaces per turn
-CLOCK_FEATURES = 4  # in addition to the seats: turn, turns left, worker, slots left in the turn
+from .state import Tables
 
 
 @kernel
@@ -20,7 +16,8 @@ def observe_env(tables, env, out):
     """Agents get the same mask and the same features, except for the seat. Mutates: out."""
     observations, masks = out.observations, out.masks
     mask_actions(tables, env, masks[0])
-    seats = encode_round(tables, env, observations[0])
+    encode_round(tables, env, observations[0])
+    seats = start_of(tables.spans, Feature.SEAT, 0)
     for i in range(1, masks.shape[0]):
         copy_numbers(masks[0], masks[i])
         copy_numbers(observations[0], observations[i])
@@ -50,61 +47,78 @@ def mask_actions(tables, env, mask):
 
 
 @kernel
-def encode_order(order, dish, need, out, at):
+def encode_order(spans, order, dish, need, o, out):
     """The features of an order are its requirements and its progress. Mutates: out."""
+    at = start_of(spans, Feature.GOODS, o)
     for k in range(need.shape[0]):
         out[at + k] = clip_u8(need[k])
-    at += need.shape[0]
-    out[at] = dish[Dish.EXISTS]
-    out[at + 1] = clip_u8(dish[Dish.COOK_TIME])
-    out[at + 2] = order[Order.INGREDIENTS]
-    out[at + 3] = order[Order.SPICES]
-    out[at + 4] = clip_u8(order[Order.COOKED])
-    out[at + 5] = order[Order.FINISHED]
-    out[at + 6] = order[Order.RUINED]
-    return at + ORDER_FEATURES
+    out[start_of(spans, Feature.EXISTS, o)] = dish[Dish.EXISTS]
+    out[start_of(spans, Feature.COOK_TIME, o)] = clip_u8(dish[Dish.COOK_TIME])
+    out[start_of(spans, Feature.INGREDIENTS, o)] = order[Order.INGREDIENTS]
+    out[start_of(spans, Feature.SPICES, o)] = order[Order.SPICES]
+    out[start_of(spans, Feature.COOKED, o)] = clip_u8(order[Order.COOKED])
+    out[start_of(spans, Feature.FINISHED, o)] = order[Order.FINISHED]
+    out[start_of(spans, Feature.RUINED, o)] = order[Order.RUINED]
 
 
 @kernel
-def encode_area(shelf, space, area, out, at):
+def encode_area(spans, shelf, space, area, p, out):
     """The features of an area are its stock, its kind and its action spaces. Mutates: out."""
+    at = start_of(spans, Feature.STOCK, p)
     for k in range(shelf.shape[0]):
         out[at + k] = clip_u8(shelf[k])
-    at += shelf.shape[0]
-    out[at] = area[Area.KIND] == Kind.PANTRY
-    out[at + 1] = area[Area.KIND] == Kind.SPICEBAG
-    out[at + 2] = area[Area.KIND] == Kind.STOVE
-    out[at + 3] = clip_u8(space)
-    out[at + 4] = clip_u8(area[Area.SPACES])
-    return at + AREA_FEATURES
+    at = start_of(spans, Feature.KIND, p)
+    for kind in range(Kind.PANTRY, Kind.STOVE + 1):
+        out[at + kind - Kind.PANTRY] = area[Area.KIND] == kind
+    out[start_of(spans, Feature.SPACES_LEFT, p)] = clip_u8(space)
+    out[start_of(spans, Feature.SPACES, p)] = clip_u8(area[Area.SPACES])
 
 
 @kernel
 def encode_round(tables, env, out):
-    """Write orders, areas, the clock and zeros for the seats; return the index of the first seat. Mutates: out."""
-    orders, stock, spaces, clock = env.orders, env.stock, env.spaces, env.clock
+    """Write orders, areas, the clock and zeros for the seats. Mutates: out."""
+    orders, stock, spaces, clock, spans = env.orders, env.stock, env.spaces, env.clock, tables.spans
     e, workers = clock[Clock.EPISODE], tables.params[Param.WORKERS]
     dishes, needs, areas = tables.dishes[e], tables.needs[e], tables.areas[e]
-    at = 0
     for o in range(orders.shape[0]):
-        at = encode_order(orders[o], dishes[o], needs[o], out, at)
+        encode_order(spans, orders[o], dishes[o], needs[o], o, out)
     for p in range(areas.shape[0]):
-        at = encode_area(stock[p], spaces[p], areas[p], out, at)
+        encode_area(spans, stock[p], spaces[p], areas[p], p, out)
     left = clock[Clock.LIMIT] - clock[Clock.T]
-    out[at] = clip_u8(clock[Clock.TURN])
-    out[at + 1] = clip_u8((left + workers - 1) // workers)
-    out[at + 2] = clip_u8(clock[Clock.WORKER])
-    out[at + 3] = clip_u8(workers - clock[Clock.WORKER])
-    at += CLOCK_FEATURES
-    out[at:] = 0
-    return at
+    out[start_of(spans, Feature.TURN, 0)] = clip_u8(clock[Clock.TURN])
+    out[start_of(spans, Feature.TURNS_LEFT, 0)] = clip_u8((left + workers - 1) // workers)
+    out[start_of(spans, Feature.WORKER, 0)] = clip_u8(clock[Clock.WORKER])
+    out[start_of(spans, Feature.SLOTS_LEFT, 0)] = clip_u8(workers - clock[Clock.WORKER])
+    out[start_of(spans, Feature.SEAT, 0) :] = 0
 
 
-def highest_numbers(tables: Any) -> list[int]:
-    """Return the highest value of each number of an observation; counts without a bound are left to be clipped."""
-    workers, high = int(tables.params[Param.WORKERS]), []
-    for need, cook_time in zip(tables.needs.max(0).tolist(), tables.dishes[..., Dish.COOK_TIME].max(0), strict=True):
-        high += [*need, 1, cook_time, 1, 1, cook_time + 1, 1, 1]  # one more time ruins it
-    for shelf, spaces in zip(tables.stock.max(0).tolist(), tables.areas[..., Area.SPACES].max(0), strict=True):
-        high += [*shelf, 1, 1, 1, spaces, spaces]
-    return [*high, ENDLESS, ENDLESS, workers - 1, workers, *[1] * int(tables.params[Param.N_AGENTS])]
+def features_of(tables: Tables) -> list[Objects]:
+    """Return what an observation shows, by ``Feature``; counts without a bound are left to be clipped."""
+    _, n_orders, _ = tables.needs.shape
+    _, n_areas, _ = tables.areas.shape
+    workers, n_agents = int(tables.params[Param.WORKERS]), int(tables.params[Param.N_AGENTS])
+    cook_times, spaces = tables.dishes.max(0)[:, [Dish.COOK_TIME]], tables.areas.max(0)[:, [Area.SPACES]]
+    order = (
+        Block("goods", tables.needs.max(0), "how many of each it needs, ingredients, then spices"),
+        Block("exists", (1,), "0 for an order that the episode lacks"),
+        Block("cook time", cook_times, "how often to cook it"),
+        Block("ingredients", (1,), "1 once collected"),
+        Block("spices", (1,), "1 once collected, or if it needs none"),
+        Block("cooked", cook_times + 1, "times cooked; one more time ruins it"),
+        Block("finished", (1,), "1 if it is"),
+        Block("ruined", (1,), "1 if it is"),
+    )
+    area = (
+        Block("stock", tables.stock.max(0), "how many of each good are left"),
+        Block("kind", (1, 1, 1), "pantry, spicebag, stove; all 0 for an area that the episode lacks"),
+        Block("spaces left", spaces, "action spaces free in this turn"),
+        Block("spaces", spaces, "action spaces per turn"),
+    )
+    clock = (
+        Block("turn", (ENDLESS,), "turns played"),
+        Block("turns left", (ENDLESS,), "with the present one"),
+        Block("worker", (workers - 1,), "whose slot it is"),
+        Block("slots left", (workers,), "in the turn"),
+        Block("seat", (1,) * n_agents, "the own seat set to 1"),
+    )
+    return [Objects(order, numbered("order", n_orders)), Objects(area, numbered("area", n_areas)), Objects(clock)]

@@ -26,6 +26,7 @@ class Tables(NamedTuple):
     needs: Array  # (E, O, K) goods that each order asks for
     areas: Array  # (E, P, 2) see Area
     stock: Array  # (E, P, K) goods at the start of an episode
+    spans: Array  # (2, blocks) where each Feature lies in observations, see kernels.blocks.Span
 
 
 class State(NamedTuple):

@@ -140,7 +140,9 @@ def test_script(script: str, tmp_path: Path):
 @pytest.mark.slow
 def test_questions_are_made_of_few_states(tmp_path: Path):
     out = tmp_path / "questions.jsonl"
-    printed = run(sys.executable, "-m", "benchmarks.questions", *"--games CollabCapture-v0 --states 10 --out".split(), out)
+    printed = run(
+        sys.executable, "-m", "benchmarks.questions", *"--games CollabCapture-v0 --states 10 --out".split(), out
+    )
     made = read_questions(out)
     assert f"written: {out}, {len(made.items)} items" in printed
     assert {item.part for item in made.items} == {"paper", "generated"}

@@ -107,18 +107,6 @@ def options(result: dict[str, Any]) -> str:
     return ", ".join(f"{key} {result[key]}" for key in OPTIONS if key in result)
 
 
-def proof_table(data: dict[str, Any]) -> str:
-    """Return the Markdown table of the proofs of Rush; empty if none were timed."""
-    proofs = [result for result in data["results"] if result["kind"] == "proof"]
-    if not proofs:
-        return ""
-    lines = ["| scenario of Rush, first episode | agents | states | milliseconds |", "|---|---:|---:|---:|"]
-    for proof in proofs:
-        time = f"{proof['median_seconds'] * 1e3:.2f}"
-        lines.append(f"| {proof['scenario']} | {proof['agents']} | {proof['states']} | {time} |")
-    return "\n".join(["## Proofs", "", "What agents can reach at best:", "", *lines])
-
-
 def exact_table(data: dict[str, Any]) -> str:
     """Return the Markdown table of the exact values of room games; empty if none were timed."""
     results = [result for result in data["results"] if result["kind"] == "exact values"]
@@ -278,7 +266,7 @@ def page(data: dict[str, Any], threads: dict[str, Any], peers: dict[str, Any], s
     results = data["results"]
     tes = next(r for r in results if r["kind"] == "TES")
     parts = []
-    for table in (proof_table(data), exact_table(data), decision_table(data), search_table(data)):
+    for table in (exact_table(data), decision_table(data), search_table(data)):
         parts += [table, ""] if table else []
     return "\n".join(
         [

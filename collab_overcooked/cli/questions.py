@@ -1,8 +1,7 @@
-"""Commands on question sets: ``generate`` and ``list``."""
+"""Command on question sets: ``list``."""
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +14,7 @@ from collab_overcooked.io.files import draft
 if TYPE_CHECKING:
     from collab_overcooked.questions.items import Item
 
-questions_app = command_group("questions", "Generate and list questions with proven answers.")
+questions_app = command_group("questions", "List questions with proven answers.")
 
 FileOpt = Annotated[
     Path | None,
@@ -24,26 +23,6 @@ FileOpt = Annotated[
     ),
 ]
 GamesOpt = Annotated[list[str] | None, several("Environment ids. Default: all.")]
-
-
-@questions_app.command(name="generate")
-def generate_questions(
-    *,
-    out: Annotated[Path, Parameter(help="Output file.")] = Path("questions.jsonl"),
-    seed: Annotated[int, Parameter(help="Random seed.")] = 0,
-    games: GamesOpt = None,
-) -> None:
-    """Generate a question set from random scenes, with answers proven by search; deterministic for a seed."""
-    from collab_overcooked.io.checks import parse_integer
-    from collab_overcooked.questions.items import PARTS
-    from collab_overcooked.questions.source import generate
-
-    questions = generate(parse_integer("seed", seed, 0), games)
-    questions.write(out)
-    counts = Counter((item.scene.env_id, item.part) for item in questions.items)
-    for (env_id, part), count in counts.items():
-        OUT.print(f"{env_id}, {part}: {count} items", markup=False)
-    say(f"written: {out}, {len(questions.items)} items" + (f" in {len(PARTS)} parts" if counts else ""))
 
 
 @questions_app.command(name="list")

@@ -165,7 +165,7 @@ class _Heading(Struct):
     def __post_init__(self) -> None:
         for old in range(1, VERSION):
             if self.schema == SCHEMA.replace(f"/{VERSION}", f"/{old}"):
-                remedy = "make the set anew with 'questions generate'"
+                remedy = "make the set anew with 'python -m benchmarks.questions' of the repository"
                 raise ValueError(f"schema: {OTHER_VERSION.format(old=old, remedy=remedy)}")
         schema.read(schema.one_of((SCHEMA,)), self.schema, "schema")
 

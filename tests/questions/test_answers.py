@@ -11,8 +11,8 @@ from support.cli_runner import CliRunner
 from support.endpoints import Says, serving
 from support.records import as_json, record_of
 
+from benchmarks.questions.overcooked.kitchen import load_kitchen
 from collab_overcooked.cli import app
-from collab_overcooked.games.overcooked.questions.kitchen import load_kitchen
 from collab_overcooked.policies.llm.answers import Unreadable
 from collab_overcooked.policies.llm.choices import read_letter
 from collab_overcooked.questions.balance import BASELINES

@@ -11,7 +11,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from collab_overcooked.questions.balance import MAX_ITEMS, MIN_ITEMS, baselines, correct_texts, draw_cases
+from benchmarks.questions.balance import MAX_ITEMS, MIN_ITEMS, draw_cases
+from collab_overcooked.questions.balance import baselines, correct_texts
 from collab_overcooked.questions.items import Item, Scene, read_questions
 from collab_overcooked.questions.source import source_of
 

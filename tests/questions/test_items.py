@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from collab_overcooked.games.overcooked.questions.kitchen import load_kitchen
-from collab_overcooked.games.overcooked.questions.search import Goal
-from collab_overcooked.games.overcooked.questions.source import judge
+from benchmarks.questions.balance import balance_positions
+from benchmarks.questions.generate import generate
+from benchmarks.questions.overcooked.generator import judge
+from benchmarks.questions.overcooked.kitchen import load_kitchen
+from benchmarks.questions.overcooked.search import Goal
+from benchmarks.questions.rooms.renaming import renamed
 from collab_overcooked.games.rooms.engine.spec import load_rooms
-from collab_overcooked.games.rooms.questions.renaming import renamed
-from collab_overcooked.questions.balance import balance_positions, correct_texts, letter_accuracies
+from collab_overcooked.questions.balance import correct_texts, letter_accuracies
 from collab_overcooked.questions.items import (
     KINDS,
     LETTERS,
@@ -29,7 +31,7 @@ from collab_overcooked.questions.items import (
     shipped_name,
 )
 from collab_overcooked.questions.sets import read_set
-from collab_overcooked.questions.source import generate, source_of
+from collab_overcooked.questions.source import source_of
 
 SCENE = Scene("s", "Overcooked-v0", {"layout": "cramped_room"}, {})
 ITEM = Item(
@@ -319,7 +321,7 @@ def test_the_other_cook_is_no_wall_in_facts():
 @pytest.mark.nightly
 @pytest.mark.parametrize("game", ["CollabCapture-v0", "CollabEscape-v0", "Overcooked-v0"])
 def test_the_shipped_items_are_those_that_the_command_makes(shipped, game):
-    """By game: all of ``questions generate --seed 0`` takes minutes, and games do not depend on each other."""
+    """By game: all of ``python -m benchmarks.questions`` takes minutes, and games do not depend on each other."""
     created = generate(shipped.seed, [game])
     assert list(created.items) == [item for item in shipped.items if item.scene.env_id == game]
 

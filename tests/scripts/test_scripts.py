@@ -16,6 +16,8 @@ import pytest
 import yaml
 from support.covers import first
 
+from collab_overcooked.questions.items import read_questions
+
 ROOT = Path(__file__).resolve().parents[2]
 TINY = {"layouts": ["cramped_room", "grounded_coord_simple"], "seconds": 0.01, "batches": [2]}
 SCRIPTS: dict[str, list[str]] = {  # with arguments that end them soon; OUT and FOLDER are the test's own
@@ -133,6 +135,17 @@ def test_script(script: str, tmp_path: Path):
     run(sys.executable, ROOT / script, *texts)
     if "OUT" in SCRIPTS[script]:
         assert json.loads((tmp_path / "out.json").read_text())
+
+
+@pytest.mark.slow
+def test_questions_are_made_of_few_states(tmp_path: Path):
+    out = tmp_path / "questions.jsonl"
+    printed = run(
+        sys.executable, "-m", "benchmarks.questions", *"--games CollabCapture-v0 --states 10 --out".split(), out
+    )
+    made = read_questions(out)
+    assert f"written: {out}, {len(made.items)} items" in printed
+    assert {item.part for item in made.items} == {"paper", "generated"}
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Texts of rules, states and questions of Overcooked; states are described fully, with times of pots and gates."""
+"""Texts of rules and states of Overcooked; states are described fully, with times of pots and gates."""
 
 from __future__ import annotations
 
@@ -6,17 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from collab_overcooked.io.text import plural
-from collab_overcooked.questions import items
 
 from ..engine.constants import MAX_INGREDIENTS, SYMBOLS, LayoutSize
 from ..engine.spec import number_of
 from ..text.text import NAMES
 from .kitchen import WAIT, Kitchen
-from .search import Goal
 
 State = Mapping[str, Any]
-GOALS = {Goal.DELIVER: "the next soup to be delivered", Goal.START: "the next pot to begin to cook"}
-PARTNER = "plays as well as possible towards the same goal, and counts on the same of the other"
 LEGEND = {
     "X": "counter",
     "O": "onions",
@@ -128,12 +124,3 @@ def gate_text(gate: Mapping[str, Any]) -> str:
 def title(name: str) -> str:
     """Return the text of an object's kind and name."""
     return f"{TITLES.get(name[0], 'counter')} {name}"
-
-
-def question(goal: Goal, seat: int, kind: str) -> str:
-    """Return the question about a seat's best action, for the seat or for its partner."""
-    objective = f"You both want {GOALS[goal]} as soon as possible."
-    me, other = NAMES[seat], NAMES[1 - seat]
-    if kind == items.PARTNER:
-        return f"{objective} {me} {PARTNER}. What will you see {me} use its hands on first?"
-    return f"{objective} {other} {PARTNER}. What should you do next with your hands?"

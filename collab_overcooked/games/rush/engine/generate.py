@@ -1,4 +1,4 @@
-"""Generate scenarios whose optimum is known, and episodes that differ only by exchanged goods.
+"""Generate scenarios whose fewest turns are known, and episodes that differ only by exchanged goods.
 
 Scenarios are mappings here, as in their YAML files.
 """
@@ -15,8 +15,7 @@ import yaml
 
 from collab_overcooked.io.checks import parse_integer
 
-from .search import BUDGET
-from .solvability import claim_of, prove_solvability
+from .solvability import EpisodeReport, claim_of, prove_solvability
 from .spec import AREA_KEYS, INGREDIENTS, RECIPE_KEYS, SPICES, Area, EpisodeSpec, Recipe, Scenario, load_scenario
 
 _NAMES = {  # of dishes by main ingredient
@@ -114,10 +113,16 @@ class GeneratorConfig:
         return self.agents * self.workers
 
 
-def generate_scenario(config: GeneratorConfig, seed: int, name: str, budget: int = BUDGET) -> Values:
+def generate_scenario(config: GeneratorConfig, seed: int, name: str) -> Values:
     """Generate a scenario that is proved to have the requested properties; deterministic in its arguments.
 
-    All searches together may visit ``budget`` states.
+    Args:
+        config: The requested properties.
+        seed: Random seed.
+        name: Name of the scenario.
+
+    Returns:
+        The scenario, which claims what is proved of it.
 
     Raises:
         ValueError: No episode with these properties was found.
@@ -130,32 +135,37 @@ def generate_scenario(config: GeneratorConfig, seed: int, name: str, budget: int
             continue
         areas = _draw_areas(rng, config, recipes, stoves, 1 + attempt // PATIENCE)
         values = _values(name, _describe(config), config, {"recipes": recipes, **areas})
-        first = prove_solvability(load_scenario(values), budget).episodes[0]
-        claim = claim_of(first)
-        if first.team.proved and (first.alone is None or first.alone.proved) and _is_as_wished(config, claim):
-            return exchange_goods(values | {"claim": claim}, config.episodes, rng)
-        budget -= first.team.states + (first.alone.states if first.alone else 0)
-        if budget < 1:
-            break
-    raise ValueError(
-        f"turns: found no episode that needs exactly {config.turns}; try another seed, fewer orders or more states"
-    )
+        first = prove_solvability(load_scenario(values)).episodes[0]
+        if _is_as_wished(config, first):
+            return exchange_goods(values | {"claim": claim_of(first)}, config.episodes, rng)
+    raise ValueError(f"turns: found no episode that needs exactly {config.turns}; try another seed or fewer orders")
 
 
-def episodes_like(scenario: Scenario, episodes: int, seed: int, name: str, budget: int = BUDGET) -> Values:
+def episodes_like(scenario: Scenario, episodes: int, seed: int, name: str) -> Values:
     """Generate a scenario from the first episode of another one and copies of it with goods exchanged.
 
-    It claims what is proved within ``budget`` states per search.
+    Args:
+        scenario: The other scenario.
+        episodes: Number of episodes.
+        seed: Random seed.
+        name: Name of the new scenario.
+
+    Returns:
+        The scenario, which claims what is proved of it.
+
+    Raises:
+        ValueError: ``episodes`` exceeds the number of possible exchanges.
     """
     values = values_of(replace(scenario, name=name, claim=None, episodes=scenario.episodes[:1]))
-    report = prove_solvability(load_scenario(values), budget)
-    claim = {"claim": claim_of(report.episodes[0])} if report.ok else {}
-    return exchange_goods(values | claim, episodes, random.Random(seed))
+    claim = claim_of(prove_solvability(load_scenario(values)).episodes[0])
+    return exchange_goods(values | ({"claim": claim} if claim else {}), episodes, random.Random(seed))
 
 
-def _is_as_wished(config: GeneratorConfig, claim: Mapping[str, int]) -> bool:
+def _is_as_wished(config: GeneratorConfig, first: EpisodeReport) -> bool:
+    claim = claim_of(first)
     if config.tightness > 0:
-        return claim.get("team_turns") == config.turns and "alone_orders" in claim
+        needs_help = first.alone is not None and first.alone.at_most < first.alone.orders
+        return claim.get("team_turns") == config.turns and needs_help
     return claim.get("team_turns" if config.agents == 1 else "alone_turns") == config.turns
 
 

@@ -1,4 +1,8 @@
-"""Solvability of scenarios: the best play of the team and of one agent alone, by exact search, and a file's claims."""
+"""Solvability of scenarios: what the team and one agent alone can reach, and a file's claims.
+
+A beam search finds plans, and counting bounds what no plan can exceed; where the two meet, the plan is proved to be
+optimal.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +10,21 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from collab_overcooked.io.checks import near_matches, parse_integer
+from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.text import plural
 
 from .compile import compile_scenario
 from .config import RushConfig
-from .search import BUDGET, Solution, Solver, start_of
+from .search import BeamSearch, start_of
 from .spec import EpisodeSpec, Scenario
 
+WIDTH = 200  # of the beam: wider than that of players, as a file is checked once
 CLAIMS = ("team_turns", "team_orders", "alone_turns", "alone_orders")
 
 
 @dataclass(frozen=True)
 class Proof:
-    """Best result of a number of agents in an episode."""
+    """Best result found for a number of agents in an episode, and bounds of any result."""
 
     agents: int  # Number of agents that play
     orders: int  # Number of orders
@@ -27,7 +32,6 @@ class Proof:
     at_most: int  # Upper bound of the orders that can be finished
     turns: int | None  # Turns of the plan if it finishes all orders; None otherwise
     at_least: int | None  # Lower bound of the turns for all orders; None if not all can be finished or this is unknown
-    states: int  # States visited by the search
     proved: bool  # Whether the plan is proved to be optimal
 
 
@@ -45,7 +49,7 @@ class EpisodeReport:
 
 @dataclass(frozen=True)
 class ScenarioReport:
-    """Proofs for all episodes of a scenario, compared with the claims of its file."""
+    """Results for all episodes of a scenario, compared with the claims of its file."""
 
     name: str  # Name of the scenario
     agents: int  # Number of agents
@@ -57,7 +61,7 @@ class ScenarioReport:
 
     @property
     def ok(self) -> bool:
-        """True if everything is proved and all claims hold."""
+        """True if all claims are proved."""
         return not self.problems
 
     def to_dict(self) -> dict[str, Any]:
@@ -65,16 +69,22 @@ class ScenarioReport:
         return asdict(self) | {"ok": self.ok}
 
 
-def prove_solvability(scenario: Scenario, budget: int = BUDGET) -> ScenarioReport:
-    """Search for the best play of the team and of one agent alone in each episode, and check the file's claims.
+def prove_solvability(scenario: Scenario) -> ScenarioReport:
+    """Search for good play of the team and of one agent alone in each episode, and check the file's claims.
 
-    The report lists what the searches leave open, each of which visits at most ``budget`` states.
+    Args:
+        scenario: The scenario.
+
+    Returns:
+        The report; a claim that is neither proved nor refuted is among its problems.
+
+    Raises:
+        LayoutError: The file claims a figure of another name.
     """
-    budget = parse_integer("budget", budget, 1)
     for name in scenario.claim or {}:
         if name not in CLAIMS:
             raise scenario.document.error(near_matches("claim", name, CLAIMS), "claim", name)
-    reports = tuple(_episode(scenario, e, budget) for e in range(len(scenario.episodes)))
+    reports = tuple(_episode(scenario, e) for e in range(len(scenario.episodes)))
     return ScenarioReport(
         name=scenario.name,
         agents=scenario.agents,
@@ -82,23 +92,23 @@ def prove_solvability(scenario: Scenario, budget: int = BUDGET) -> ScenarioRepor
         max_turns=scenario.max_turns,
         episodes=reports,
         claim=dict(scenario.claim or {}),
-        problems=tuple(line for report in reports for line in _problems(report, scenario.claim or {}, budget)),
+        problems=tuple(line for report in reports for line in _problems(report, scenario.claim or {})),
     )
 
 
-def _episode(scenario: Scenario, e: int, budget: int) -> EpisodeReport:
+def _episode(scenario: Scenario, e: int) -> EpisodeReport:
     return EpisodeReport(
         episode=e,
-        team=prove(scenario, e, scenario.agents, budget),
-        alone=prove(scenario, e, 1, budget) if scenario.agents > 1 else None,
+        team=prove(scenario, e, scenario.agents),
+        alone=prove(scenario, e, 1) if scenario.agents > 1 else None,
         exchanged=exchanged(scenario, scenario.episodes[0], scenario.episodes[e]),
     )
 
 
-def prove(scenario: Scenario, e: int, agents: int, budget: int = BUDGET) -> Proof:
-    """Search for the best result of a number of agents in an episode."""
+def prove(scenario: Scenario, e: int, agents: int) -> Proof:
+    """Search for a good plan of a number of agents in an episode, and bound what they can reach."""
     tables = compile_scenario(scenario, RushConfig(agents=agents)).tables
-    solution: Solution = Solver(tables, e, [True] * agents, budget).solve(start_of(tables, e))
+    solution = BeamSearch(tables, e, [True] * agents, WIDTH).search(start_of(tables, e))
     orders = len(scenario.episodes[e].orders)
     return Proof(
         agents=agents,
@@ -107,7 +117,6 @@ def prove(scenario: Scenario, e: int, agents: int, budget: int = BUDGET) -> Proo
         at_most=solution.at_most,
         turns=solution.turns if solution.finished == orders else None,
         at_least=solution.at_least or None,
-        states=solution.states,
         proved=solution.is_proved,
     )
 
@@ -138,25 +147,18 @@ def _uses(episode: EpisodeSpec, good: str) -> tuple[int, ...]:
 
 
 def claim_of(report: EpisodeReport) -> dict[str, int]:
-    """Return all that an episode's proofs show, as a file would claim it: turns where all orders can be finished."""
+    """Return what is proved of an episode, as a file would claim it: turns where all orders can be finished."""
     claim = {}
     for who, proof in (("team", report.team), ("alone", report.alone)):
-        if proof is not None:
+        if proof is not None and proof.proved:
             name, figure = ("turns", proof.turns) if proof.turns is not None else ("orders", proof.finished)
             claim[f"{who}_{name}"] = int(figure or 0)
     return claim
 
 
-def _problems(report: EpisodeReport, claim: Mapping[str, int], budget: int) -> list[str]:
+def _problems(report: EpisodeReport, claim: Mapping[str, int]) -> list[str]:
     lines = []
     for who, proof in (("team", report.team), ("alone", report.alone)):
-        if proof is not None and not proof.proved:
-            subject = "the team" if who == "team" else "one agent alone"
-            lines.append(
-                f"episode {report.episode}: after {budget} states the optimum of {subject} is not proved; "
-                "increase --budget"
-            )
-            continue
         for what, (figure, truth) in _figures(proof).items():
             claimed = claim.get(f"{who}_{what}")
             if claimed is not None and claimed != figure:
@@ -165,15 +167,28 @@ def _problems(report: EpisodeReport, claim: Mapping[str, int], budget: int) -> l
 
 
 def _figures(proof: Proof | None) -> dict[str, tuple[int | None, str]]:
+    """Return what is proved of turns and orders, None if nothing is, and the words for it."""
     if proof is None:
         return dict.fromkeys(("turns", "orders"), (None, "the team is one agent"))
-    turns = f"it is {proof.turns}" if proof.turns is not None else "not all orders can be finished in time"
-    return {"turns": (proof.turns, turns), "orders": (proof.finished, f"it is {proof.finished}")}
+    orders = proof.finished if proof.finished == proof.at_most else None
+    turns = proof.turns if proof.turns == proof.at_least else None
+    if proof.at_most < proof.orders:
+        turns_truth = "not all orders can be finished in time"
+    elif proof.turns is None:
+        turns_truth = f"the best plan found finishes {proof.finished} of {proof.orders} orders"
+    else:
+        turns_truth = f"it is {_range(proof.at_least, proof.turns)}"
+    orders_truth = f"it is {_range(proof.finished, proof.at_most)}"
+    return {"turns": (turns, turns_truth), "orders": (orders, orders_truth)}
+
+
+def _range(low: int | None, high: int) -> str:
+    return str(high) if low == high else f"{low} to {high}"
 
 
 def report_text(report: ScenarioReport) -> str:
     """Return a report as text: a table of proofs, then differences between episodes, claims and problems."""
-    head = ["episode", "who", "orders finished", "turns for all", "states", "proved"]
+    head = ["episode", "who", "orders finished", "turns for all", "proved"]
     rows = [head]
     for episode in report.episodes:
         for proof in (episode.team, episode.alone):
@@ -195,13 +210,13 @@ def report_text(report: ScenarioReport) -> str:
 
 
 def _cells(proof: Proof) -> list[str]:
-    finished = str(proof.finished) if proof.finished == proof.at_most else f"{proof.finished} to {proof.at_most}"
     if proof.turns is None:
         turns = "not in time" if proof.at_most < proof.orders else "unknown"
     else:
-        turns = str(proof.turns) if proof.turns == proof.at_least else f"{proof.at_least} to {proof.turns}"
+        turns = _range(proof.at_least, proof.turns)
     who = "all agents" if proof.agents > 1 else "one agent"
-    return [who, f"{finished} of {proof.orders}", turns, str(proof.states), "yes" if proof.proved else "no"]
+    finished = f"{_range(proof.finished, proof.at_most)} of {proof.orders}"
+    return [who, finished, turns, "yes" if proof.proved else "no"]
 
 
 def _likeness(goods: Mapping[str, str] | None) -> str:

@@ -1,4 +1,4 @@
-"""Policies of Rush: greedy ones, and exact search that plans jointly for all seats that use it.
+"""Policies of Rush: greedy ones, and a beam search that plans jointly for all seats that use it.
 
 Greedy play takes the first useful action for the order with the least work left. It ruins nothing, but takes goods
 wherever it finds them first, so that scarce goods may be missing for other orders.
@@ -22,7 +22,7 @@ from collab_overcooked.policies.search.simulator import Fork
 
 from ..engine.constants import NO_ACTION, Area, Clock, Dish, Kind, Order
 from ..engine.rules import would_ruin
-from ..engine.search import Solution, Solver
+from ..engine.search import BeamSearch
 
 GAMES = ("KitchenRush-v0", "AlienRush-v0")
 FIRST = (Kind.PANTRY, Kind.STOVE, Kind.SPICEBAG)  # priority of actions for an order
@@ -77,7 +77,6 @@ class GreedyPolicy(PolicyBase):
         return useful_action(self._game, fork.state)
 
 
-BUDGET = 100_000  # states per search
 ROOM = 10_000  # states whose actions a planner remembers
 
 Row = tuple[int, ...]
@@ -91,7 +90,7 @@ class Planner:
 
     def __init__(self, game: Any, planned: tuple[bool, ...]) -> None:
         self._game, self._planned = game, planned
-        self._solvers: dict[int, Solver] = {}
+        self._searches: dict[int, BeamSearch] = {}
         self._known: dict[bytes, Row] = {}
         self._alone: dict[int, Planner] = {}
 
@@ -111,25 +110,13 @@ class Planner:
         return self._known[key]
 
     def _plan(self, fork: Fork) -> None:
-        solution = self._solve(fork.state)
-        plan = solution.plan or (self._fallback(fork, solution),)
-        for row in plan:
+        episode = int(fork.state.clock[0, Clock.EPISODE])
+        if episode not in self._searches:
+            self._searches[episode] = BeamSearch(self._game.compiled.tables, episode, self._planned)
+        nothing = (NO_ACTION,) * len(self._planned)
+        for row in self._searches[episode].search(row_at(fork.state, 0)).plan or (nothing,):
             self._known[_key(fork.state)] = row
             fork.step(np.array([row], np.int32))
-
-    def _solve(self, state: Any) -> Solution:
-        episode = int(state.clock[0, Clock.EPISODE])
-        if episode not in self._solvers:
-            self._solvers[episode] = Solver(self._game.compiled.tables, episode, self._planned, BUDGET)
-        return self._solvers[episode].solve(row_at(state, 0))
-
-    def _fallback(self, fork: Fork, solution: Solution) -> Row:
-        ahead, actions = fork.repeat([0]), np.zeros((1, len(self._planned)), np.int32)
-        for seat in range(self._game.seat_to_act(ahead.state, 0), len(self._planned)):
-            if self._planned[seat] and not solution.is_proved:
-                actions[0, seat] = useful_action(self._game, ahead.state)
-            ahead.act_seat(actions)
-        return tuple(actions[0].tolist())
 
 
 def _key(state: Any) -> bytes:
@@ -176,7 +163,7 @@ HABITS: tuple[Habit, ...] = (work_alone, be_useful, do_nothing)  # in the order 
 
 
 class PlannerPolicy(PolicyBase):
-    """Plays the optimal joint plan: as many orders as possible and, if all, in the fewest turns.
+    """Plays the best joint plan that a beam search finds: many orders and, if all, few turns.
 
     Seats of other policies that act earlier in the same slot could take the goods that it needs, or cook an order that
     it is about to cook. It predicts them by the habit that best explains their actions in this episode so far (doing

@@ -13,18 +13,15 @@ from collab_overcooked import registry
 
 from ..engine.constants import Clock, EventColumn
 from ..engine.rules import act, end_slot
-from ..engine.search import Solver, start_of
+from ..engine.search import BeamSearch, start_of
 from ..engine.state import State
 from ..text.episode_record import RushRecord
 
-BUDGET = 20_000
-"""States that the search of a position visits at most; a built-in episode takes hundredths of a second."""
-
 
 @lru_cache(maxsize=16)
-def _solver(env_id: str, options: str, episode: int) -> Solver:
+def _search_of(env_id: str, options: str, episode: int) -> BeamSearch:
     game = registry.load_game(env_id, **json.loads(options))
-    return Solver(game.compiled.tables, episode, [True] * game.n_agents, BUDGET)
+    return BeamSearch(game.compiled.tables, episode, [True] * game.n_agents)
 
 
 def lost_orders(record: RushRecord) -> tuple[int, ...]:
@@ -38,12 +35,12 @@ def lost_orders(record: RushRecord) -> tuple[int, ...]:
 
     Worths between equal ones are equal, so only positions around a fall are searched, by halving.
     """
-    solver = _solver(record.env_id, json.dumps(record.env_kwargs, sort_keys=True), record.round or 0)
-    positions, seats = _positions(solver.problem.tables, record)
+    search = _search_of(record.env_id, json.dumps(record.env_kwargs, sort_keys=True), record.round or 0)
+    positions, seats = _positions(search.tables, record)
     lost = [0] * len(record.team)
 
     def worth(k: int) -> int:
-        return solver.solve(positions[k], hurry=False).finished
+        return search.search(positions[k]).finished
 
     def halve(low: int, high: int, before: int, after: int) -> None:
         if before == after:
@@ -52,7 +49,7 @@ def lost_orders(record: RushRecord) -> tuple[int, ...]:
             lost[seats[low]] += before - after
             return
         middle = (low + high) // 2
-        between = min(max(worth(middle), after), before)  # searches that give up find too little
+        between = min(max(worth(middle), after), before)  # a beam may find too little
         halve(low, middle, before, between)
         halve(middle, high, between, after)
 

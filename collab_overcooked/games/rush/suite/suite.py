@@ -18,7 +18,7 @@ from collab_overcooked.evaluation.benchmark import ComparisonBudget, Setting, Su
 from collab_overcooked.evaluation.suites import Listing, Suite, check_names, load_checked
 from collab_overcooked.game_spec import NO_TEACHER, PLAIN
 from collab_overcooked.io.checks import near_matches, parse_integer
-from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind, check_yaml_path
+from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind, NoOptions, check_yaml_path
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.options import option
 from collab_overcooked.io.text import plural
@@ -41,20 +41,11 @@ from .scoring import AXES, Episode, rows_of, rush_variant, teacher_text
 NAME = "rush"
 
 
-@dataclass(frozen=True, kw_only=True)
-class ScenarioOptions:
-    """Search budget of proofs."""
-
-    budget: int | None = option(None, "Maximum states of each search.")
-
-
-def check_scenarios(sources: Sequence[str], options: ScenarioOptions) -> DocumentFinding:
+def check_scenarios(sources: Sequence[str], options: NoOptions) -> DocumentFinding:
     """Prove the best results of the team and of a single agent, and check the claims of each file."""
-    from ..engine.search import BUDGET
     from ..engine.solvability import prove_solvability, report_text
 
-    budget = BUDGET if options.budget is None else options.budget
-    reports = [prove_solvability(load_scenario(source), budget) for source in sources]
+    reports = [prove_solvability(load_scenario(source)) for source in sources]
     text = "\n\n".join(map(report_text, reports))
     return DocumentFinding(text, [report.to_dict() for report in reports], all(report.ok for report in reports))
 
@@ -65,7 +56,6 @@ SCENARIO = DocumentKind(
     KEYS,
     check_scenarios,
     "Proves what the team and a single agent can reach, and the claims of the file.",
-    ScenarioOptions,
 )
 
 
@@ -84,11 +74,9 @@ class ScenarioGenerator:
     orders: int | None = option(None, "Orders of an episode. Default: 5.")
     max_turns: int | None = option(None, "Turns of an episode, if more than --turns; only with tightness 0.")
     like: str | None = option(None, "Scenario whose first episode to take instead of a new one.")
-    budget: int | None = option(None, "Maximum states of each search.")
 
     def write(self, out: Path, command: str) -> DocumentFinding:
         from ..engine import generate
-        from ..engine.search import BUDGET
         from ..engine.solvability import prove_solvability, report_text
 
         check_yaml_path(out)
@@ -97,17 +85,15 @@ class ScenarioGenerator:
         flags = {name: f"--{name.replace('_', '-')}" for name in values}
         arguments = [command, f"--seed {self.seed} --episodes {self.episodes}"]
         arguments += [f"{flags[name]} {value:g}" for name, value in values.items()]
-        states = BUDGET if self.budget is None else self.budget
         if self.like is not None:
             for name in values:
                 raise ValueError(f"option {flags[name]} has no effect with --like: {self.like} defines it")
             arguments.append(f"--like {self.like}")
-            values = generate.episodes_like(load_scenario(self.like), self.episodes, self.seed, out.stem, states)
+            values = generate.episodes_like(load_scenario(self.like), self.episodes, self.seed, out.stem)
         else:
-            values = generate.generate_scenario(
-                generate.GeneratorConfig(episodes=self.episodes, **values), self.seed, out.stem, states
-            )
-        report = prove_solvability(load_scenario(values), states)
+            wished = generate.GeneratorConfig(episodes=self.episodes, **values)
+            values = generate.generate_scenario(wished, self.seed, out.stem)
+        report = prove_solvability(load_scenario(values))
         write_atomic(out, generate.scenario_text(values, " ".join(arguments)).encode())
         return DocumentFinding(report_text(report), report.to_dict(), report.ok)
 

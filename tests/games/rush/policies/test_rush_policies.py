@@ -1,4 +1,4 @@
-"""Greedy, exact and selfish play of Rush, alone and beside others."""
+"""Greedy, planned and selfish play of Rush, alone and beside others."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 import collab_overcooked as co
 from collab_overcooked.games.rush.engine.constants import Clock, Order
-from collab_overcooked.games.rush.engine.search import Solver
+from collab_overcooked.games.rush.engine.search import BeamSearch
 from collab_overcooked.games.rush.policies.planner import Planner
 from collab_overcooked.policies.api import AgentView, EnvInfo
 from collab_overcooked.policies.search.simulator import Simulator
@@ -21,7 +21,7 @@ SCENARIOS = [(name, episode) for name in ("easy", "hard") for episode in range(3
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("scenario", "episode"), SCENARIOS)
-def test_the_solver_plays_the_certified_optimum(play: Any, scenario: str, episode: int) -> None:
+def test_the_planner_plays_the_certified_optimum(play: Any, scenario: str, episode: int) -> None:
     result = play("planner", scenario=scenario, episode=episode)
     assert (result["finished"], result["ruined"], result["refused"]) == (5, 0, 0)
     assert result["turns"] == {"easy": 4, "hard": 10}[scenario]
@@ -69,7 +69,7 @@ def test_words_change_nothing(play: Any, spec: str) -> None:
 
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("partner", ["selfish", "greedy"])
-def test_the_solver_does_not_get_into_anybodys_way(play: Any, partner: str, seat: int) -> None:
+def test_the_planner_does_not_get_into_anybodys_way(play: Any, partner: str, seat: int) -> None:
     team = [partner, partner]
     team[seat] = "planner"
     easy, hard = play(team, scenario="easy"), play(team, scenario="hard")
@@ -79,14 +79,14 @@ def test_the_solver_does_not_get_into_anybodys_way(play: Any, partner: str, seat
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("team", [["planner", "random"], ["random", "planner"]])
-def test_the_solver_makes_the_best_of_a_bad_partner(play: Any, team: list[str], seed: int) -> None:
+def test_the_planner_makes_the_best_of_a_bad_partner(play: Any, team: list[str], seed: int) -> None:
     """What a random partner ruins is lost; what is left is finished by one alone."""
     result = play(team, seed, scenario="easy")
     assert result["finished"] + result["ruined"] == 5
     assert result["finished"] >= play("random", seed, scenario="easy")["finished"]
 
 
-def test_the_solver_leaves_alone_what_a_partner_may_be_cooking() -> None:
+def test_the_planner_leaves_alone_what_a_partner_may_be_cooking() -> None:
     """The partner draws from what ruins nothing; two who cook the same order in one slot can still ruin it."""
     game = load_game("KitchenRush-v0", scenario="hard", mask="safe")
     state, out = game.alloc(1)
@@ -105,8 +105,8 @@ def test_the_solver_leaves_alone_what_a_partner_may_be_cooking() -> None:
 def test_a_plan_is_made_once_and_followed(monkeypatch: pytest.MonkeyPatch) -> None:
     game = load_game("KitchenRush-v0", scenario="hard")
     searches = []
-    solve = Solver.solve
-    monkeypatch.setattr(Solver, "solve", lambda *args: searches.append(1) or solve(*args))
+    search = BeamSearch.search
+    monkeypatch.setattr(BeamSearch, "search", lambda *args: searches.append(1) or search(*args))
     env = co.make("KitchenRush-v0", scenario="hard")
     env.reset(seed=0)
     together = Planner(game, (True, True))
@@ -114,11 +114,6 @@ def test_a_plan_is_made_once_and_followed(monkeypatch: pytest.MonkeyPatch) -> No
         row = together.decide(Simulator(game, env.arrays[0], 0).fork(1, 0))
         env.step(dict(zip(env.agents, row, strict=True)))
     assert len(searches) == 1 and all(order["finished"] for order in env.scene()["orders"])
-
-
-def test_an_unfinished_search_falls_back_on_what_is_useful(monkeypatch: pytest.MonkeyPatch, play: Any) -> None:
-    monkeypatch.setattr("collab_overcooked.games.rush.policies.planner.BUDGET", 1)
-    assert play("planner", scenario="easy")["finished"] == 5
 
 
 def test_other_games_are_refused() -> None:

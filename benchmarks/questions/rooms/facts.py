@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.questions.facts import Fact, numbers_around
-
-from ..engine.constants import UNREACHABLE, Clock, Goal
-from ..engine.state import State
+from benchmarks.questions.facts import Fact, numbers_around
+from collab_overcooked.games.rooms.engine.constants import UNREACHABLE, Clock, Goal
+from collab_overcooked.games.rooms.engine.state import State
 
 Scene = Mapping[str, Any]
 MIN_MOVES = 2  # shorter distances are too easy to ask about

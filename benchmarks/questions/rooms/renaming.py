@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.spec import RoomLayout
+from collab_overcooked.games.rooms.engine.spec import RoomLayout
 
 
 def renamed(level: RoomLayout, rng: np.random.Generator) -> dict[str, Any]:

@@ -14,12 +14,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from collab_overcooked.games.overcooked.engine.constants import (
+    COUNT,
+    HAND_END,
+    IDLE,
+    MAX_INGREDIENTS,
+    Action,
+    Clock,
+    Item,
+    Player,
+    Terrain,
+    Thing,
+)
+from collab_overcooked.games.overcooked.engine.observation_layout import measure_distances
+from collab_overcooked.games.overcooked.engine.spec import number_of
 from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.policies.search.simulator import empty_fork
-
-from ..engine.constants import COUNT, HAND_END, IDLE, MAX_INGREDIENTS, Action, Clock, Item, Player, Terrain, Thing
-from ..engine.observation_layout import measure_distances
-from ..engine.spec import number_of
 
 Array = np.ndarray
 FAR = 1 << 12

@@ -1,0 +1,1 @@
+"""Generation of the questions of Overcooked."""

@@ -46,6 +46,7 @@ from collab_overcooked.kernels.channel import append_symbols, charge_symbols, de
 from collab_overcooked.render.model import Drawing, Text, TextLine
 
 MAX_SYMBOLS, MAX_DELAY = 64, 16
+MASK_WORDS = tuple(map(np.dtype, (np.int64, np.int32, np.int16, np.int8)))  # the largest that divides a mask is copied
 SAID, PENDING, NOISE_STEPS, CHANCE = "said", "pending", "noise_steps", "chance"  # keys of scenes
 SPOKEN = re.compile(r"\s*say\s+(\d+)\s*:\s*(.*)", re.DOTALL | re.IGNORECASE)
 HEARERS: Mapping[str, Callable[[int, int, int], bool]] = {
@@ -297,6 +298,7 @@ class TalkingGame(CompiledGame[Any, Any]):
         state, out = game.array_classes
         self.array_classes = _talking_class(cast("Any", state), True), _talking_class(cast("Any", out), False)
         self.n_actions = game.n_actions * (self.symbols + 1)
+        self._word = next(word for word in MASK_WORDS if game.n_actions % word.itemsize == 0)
         noise, self._delay = config.channel_noise or 0.0, config.channel_delay
         self._cost = np.array([config.channel_cost or 0.0], np.float64)
         more = [name for name, is_used in ((PENDING, self._delay), (NOISE_STEPS, noise)) if is_used]
@@ -385,7 +387,8 @@ class TalkingGame(CompiledGame[Any, Any]):
         return *self._drawn.observe_calls(state.quiet, out.quiet), self._append_call(state, out)
 
     def _append_call(self, state: Any, out: Any) -> KernelCall:
-        return append_symbols, (out.quiet_masks, state.said, out.fresh, self._form, out.observations, out.masks)
+        narrow, wide = out.quiet_masks.view(self._word), out.masks.view(self._word)
+        return append_symbols, (narrow, state.said, out.fresh, self._form, out.observations, wide)
 
     def quiet_part(self, observations: np.ndarray) -> np.ndarray:
         """Return what the quiet game shows of observations (..., shape), a view of them."""
@@ -449,7 +452,6 @@ class TalkingGame(CompiledGame[Any, Any]):
             state.pending[out.fresh] = 0
             out.spoken[out.fresh] = 0
             state.noise_steps[out.fresh] = 0
-            out.masks[out.fresh] = 0
             begin(options, limit)
 
         return start

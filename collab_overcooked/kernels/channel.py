@@ -7,6 +7,7 @@ from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.rng import Rng, draw, draw_below
 
 NOISE_DRAWS = 1 << 30  # from here on, the numbers of draws are those of noise
+FEW_WORDS = 8  # of a mask: up to here, loops that are not vectorised are faster
 
 
 @kernel
@@ -32,18 +33,18 @@ def pass_noise(rng, number, numbers, symbol):
 @kernel
 def hear_symbols(numbers, rejected, fresh, rng, noise_steps, spoken, said):
     """Refused actions say nothing; noise replaces symbols, as all hear them. Mutates: noise_steps, spoken, said."""
+    noisy = numbers[2] > 0
     for b in range(spoken.shape[0]):
         for i in range(spoken.shape[1]):
             if not fresh[b] or rejected[b, i] != 0:
                 spoken[b, i] = 0
-        if fresh[b]:
-            for i in range(spoken.shape[1]):
+            if fresh[b]:
                 said[b, i] = spoken[b, i]
-                if spoken[b, i] != 0 and numbers[2] > 0:
+                if noisy and spoken[b, i] != 0:
                     draws = noise_steps[b, 0] * spoken.shape[1] + i
                     said[b, i] = pass_noise(rng[b], draws, numbers, spoken[b, i])
-            if numbers[2] > 0:
-                noise_steps[b, 0] += 1
+        if noisy and fresh[b]:
+            noise_steps[b, 0] += 1
 
 
 @kernel
@@ -77,7 +78,8 @@ def append_symbols(masks, said, fresh, form, observations, wide):
 
     ``form`` has the number of blocks between which planes are inserted, the length of a block, that of a plane in it,
     the number of symbols, and for each pair of agents whether the first hears the second. Games have drawn pictures
-    anew, with these planes at 0; numbers behind a vector are those of the last step. Mutates: observations, wide.
+    anew, with these planes at 0; numbers behind a vector are those of the last step. Masks are words of one or more
+    acts. Mutates: observations, wide.
     """
     blocks, inner, area, symbols = form[0], form[1], form[2], form[3]
     agents = said.shape[1]
@@ -87,26 +89,47 @@ def append_symbols(masks, said, fresh, form, observations, wide):
             continue
         for i in range(agents):
             row = observations[b, i]
-            if blocks == 1:
-                for k in range(inner, outer):
-                    row[index(k)] = 0
+            if blocks == 1 and area > 1:
+                fill_numbers(row[inner:outer], 0)
             for j in range(agents):
                 speaker = i + j if i + j < agents else i + j - agents
-                symbol = said[b, speaker]
-                if symbol > 0 and form[4 + i * agents + speaker]:
-                    first = inner + (j * symbols + symbol - 1) * area
-                    for p in range(blocks):
-                        for k in range(area):
-                            row[index(p * outer + first + k)] = 1
+                symbol = said[b, speaker] if form[4 + i * agents + speaker] else 0
+                first = inner + j * symbols * area
+                if blocks == 1 and area == 1:
+                    for k in range(symbols):
+                        row[index(first + k)] = symbol == k + 1
+                elif symbol > 0:
+                    mark_plane(row, first + (symbol - 1) * area, outer, area)
             repeat_mask(masks[b, i], symbols, wide[b, i])
 
 
 @kernel
+def mark_plane(row, first, outer, area):
+    """A plane gets 1 in every block. Mutates: row."""
+    for at in range(first, row.shape[0], outer):
+        if area == 1:
+            row[index(at)] = 1
+        else:
+            fill_numbers(row[at : at + area], 1)
+
+
+@kernel
+def fill_numbers(numbers, value):
+    """A loop over a view, which the compiler vectorises. Mutates: numbers."""
+    for k in range(numbers.shape[0]):
+        numbers[k] = value
+
+
+@kernel
 def repeat_mask(mask, symbols, wide):
-    """The mask of acts is repeated for each symbol, unless it is what it was. Mutates: wide."""
-    acts, changed = mask.shape[0], 0
-    for act in range(acts):
-        changed |= mask[act] ^ wide[act]
-    if changed != 0:
+    """The mask of acts is repeated for each symbol. Mutates: wide."""
+    words = mask.shape[0]
+    if words > FEW_WORDS:
         for symbol in range(symbols + 1):
-            copy_numbers(mask, wide[symbol * acts : (symbol + 1) * acts])
+            copy_numbers(mask, wide[symbol * words : (symbol + 1) * words])
+    else:
+        for k in range(words):
+            word, at = mask[index(k)], k
+            for _ in range(symbols + 1):
+                wide[index(at)] = word
+                at += words

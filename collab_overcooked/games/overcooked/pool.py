@@ -209,7 +209,5 @@ class KitchenPool(CompiledGame):
             return []
         ways = [Direction(BELTS[grid[y][x]] - FIRST_BELT).name.lower() for x, y in cells]
         places = [f"{names.get(cell, '')} {cell} {way}".lstrip() for cell, way in zip(cells, ways, strict=True)]
-        return [
-            "- belts, counters that move what lies on them by one cell in each step if the next belt or counter is free: "
-            + ", ".join(places)
-        ]
+        rule = "belts, counters that move what lies on them by a cell in each step if the next counter or belt is free"
+        return [f"- {rule}: {', '.join(places)}"]

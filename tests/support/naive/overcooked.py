@@ -10,6 +10,8 @@ from typing import Any
 
 Cell = tuple[int, int]
 STEPS = {"north": (0, -1), "south": (0, 1), "east": (1, 0), "west": (-1, 0)}
+BELTS = {"^": (0, -1), "v": (0, 1), ">": (1, 0), "<": (-1, 0)}
+COUNTERS = ("X", *BELTS)
 DISPENSERS = {"O": "onion", "T": "tomato", "D": "dish"}
 
 
@@ -97,6 +99,7 @@ class NaiveKitchen:
             if action == "interact":
                 self.news["done"][i] = self.interact(i, before)
         self.move(actions)
+        self.carry()
         self.timestep += 1
         self.burnt = 0
         for cell, symbol in self.symbols.items():
@@ -124,6 +127,25 @@ class NaiveKitchen:
             for events in self.news["events"]:
                 events.append("order_expired")
         self.order = next_order if expired or self.fulfilled else (soup, left - 1, cost)
+
+    def carry(self) -> None:
+        """Move what lies on belts by one cell, if the next one is free or gets free in the same step."""
+        moved = set()
+        while True:
+            going = [cell for cell in self.lying if cell not in moved and self.is_free(self.leads_to(cell))]
+            if not going:
+                return
+            first = min(going, key=lambda cell: (cell[1], cell[0]))
+            target = self.leads_to(first)
+            self.lying[target] = self.lying.pop(first)
+            moved.add(target)
+
+    def leads_to(self, cell: Cell) -> Cell | None:
+        step = BELTS.get(self.symbols[cell])
+        return None if step is None else (cell[0] + step[0], cell[1] + step[1])
+
+    def is_free(self, cell: Cell | None) -> bool:
+        return cell is not None and self.symbols[cell] in COUNTERS and cell not in self.lying
 
     def share(self, points: int) -> None:
         """Take points from the team, in equal parts."""
@@ -177,7 +199,7 @@ class NaiveKitchen:
         player = self.players[i]
         cell = ahead(player)
         symbol, held = self.symbols[cell], player["held"]
-        if symbol == "X":
+        if symbol in COUNTERS:
             return self.use_counter(i, cell, before)
         if symbol in DISPENSERS and held is None:
             name = DISPENSERS[symbol]
@@ -242,7 +264,9 @@ class NaiveKitchen:
         return any(j != i and p["held"] and p["held"]["item"] == name for j, p in enumerate(self.players))
 
     def dish_wanted(self, before: list[str]) -> bool:
-        on_counters = any(lying["item"] == "dish" for cell, lying in self.lying.items() if self.symbols[cell] == "X")
+        on_counters = any(
+            lying["item"] == "dish" for cell, lying in self.lying.items() if self.symbols[cell] in COUNTERS
+        )
         in_hands = sum(bool(p["held"]) and p["held"]["item"] == "dish" for p in self.players)
         pots = sum(stage in ("ready", "cooking", "partial") for stage in before)
         return not on_counters and in_hands < pots

@@ -15,9 +15,12 @@ from itertools import combinations, product
 from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.paths import shortest_paths
 
+from .constants import BELTS, FIRST_BELT
+
 Cell = tuple[int, int]  # x, y
 FLOOR = " G"
-COUNTER, POT, SERVING = "X", "P", "S"
+POT, SERVING = "P", "S"
+COUNTERS = ("X", *BELTS)
 DISPENSERS = {"onion": "O", "tomato": "T", "dish": "D"}
 PLACEMENTS = 400  # of players that are tried to find one with a proof
 STATIONS = {sign: f"{name} dispenser" for name, sign in DISPENSERS.items()} | {POT: "pot", SERVING: "serving station"}
@@ -155,6 +158,17 @@ def neighbours(cell: Cell) -> list[Cell]:
     return [(cell[0] + dx, cell[1] + dy) for dx, dy in OFFSETS]
 
 
+def rest_of(grid: Sequence[str], cell: Cell) -> Cell:
+    """Return the cell at which a thing comes to rest that is put on a cell, another one for belts."""
+    while _at(grid, cell) in BELTS:
+        dx, dy = OFFSETS[BELTS[_at(grid, cell)] - FIRST_BELT]
+        ahead = cell[0] + dx, cell[1] + dy
+        if _at(grid, ahead) not in COUNTERS:
+            break
+        cell = ahead
+    return cell
+
+
 def _at(grid: Sequence[str], cell: Cell) -> str:
     x, y = cell
     return grid[y][x] if 0 <= y < len(grid) and 0 <= x < len(grid[y]) else "?"
@@ -211,7 +225,8 @@ class _Hands:
                     subtasks = [*so_far, Subtask(seat, thing, cell, goal)]
                     if _at(self.grid, goal) == target and place in (None, goal) and last in (None, seat):
                         return subtasks
-                    if _at(self.grid, goal) == COUNTER and goal not in ways and goal not in queue:
-                        ways[goal] = subtasks
-                        queue.append(goal)
+                    place_at = rest_of(self.grid, goal)
+                    if _at(self.grid, place_at) in COUNTERS and place_at not in ways and place_at not in queue:
+                        ways[place_at] = subtasks
+                        queue.append(place_at)
         return None

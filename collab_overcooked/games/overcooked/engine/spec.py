@@ -13,7 +13,7 @@ from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.io.documents import Document, LayoutError, builtin_names, load_layout, read_document, rows_of
 from collab_overcooked.io.schema import SchemaError, mapping_of, number, read
 
-from .constants import COUNT, INGREDIENTS, MAX_INGREDIENTS, SYMBOLS
+from .constants import BELTS, COUNT, INGREDIENTS, MAX_INGREDIENTS, SYMBOLS
 
 MAX_PAY = 10**6  # of shaped reward, which is float32
 FOLDER = "overcooked"
@@ -175,12 +175,12 @@ def check_shaping(shaping: Any, default: Mapping[str, float], error: Any = Value
 
 
 def _shared_counters(doc: Document, grid: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
-    counters = {(x, y) for y, row in enumerate(grid) for x, symbol in enumerate(row) if symbol == "X"}
+    counters = {(x, y) for y, row in enumerate(grid) for x, symbol in enumerate(row) if symbol in ("X", *BELTS)}
     cells = []
     for i, cell in enumerate(doc.listed("cells such as [2, 1]", "shared_counters", default=[])):
         good = isinstance(cell, list) and all(type(value) is int for value in cell)
         if not good or tuple(cell) not in counters:
-            raise doc.error(f"{cell!r} is no counter; name cells [x, y] of symbol X", "shared_counters", i)
+            raise doc.error(f"{cell!r} is no counter; name cells [x, y] of symbol X or of belts", "shared_counters", i)
         cells.append((cell[0], cell[1]))
     return tuple(dict.fromkeys(cells))
 

@@ -168,7 +168,7 @@ def is_same_side(distances, s, stand, cell):
 
 @kernel
 def is_meeting_place(kitchen, distances, c):
-    """Return whether things put on a counter are taken from a part of the floor that is not connected."""
+    """Return whether a counter is reached from parts of the floor that are not connected, or belongs to belts."""
     first = NOTHING
     for stand in kitchen.stands[c]:
         if stand == NOTHING:
@@ -177,7 +177,4 @@ def is_meeting_place(kitchen, distances, c):
             first = stand
         elif not is_same_side(distances, c, first, stand):
             return True
-    for end in kitchen.stands[kitchen.ends[c]]:
-        if first != NOTHING and end != NOTHING and not is_same_side(distances, c, first, end):
-            return True
-    return False
+    return kitchen.fed[c] == 1 or kitchen.ends[c] != c

@@ -53,6 +53,7 @@ class Kitchen(NamedTuple):
     stations: Array  # (S, 3) see Station, row by row
     stands: Array  # (S, 4) cell on which one faces the station by direction, NOTHING where there is no floor
     ends: Array  # (S,) station at which a thing that is put there comes to rest: another one for belts
+    fed: Array  # (S,) 1 where belts bring things
     gates: Array  # (F,) station of a gate's cell, NOTHING for plain floor
     regions: Array  # (F,) part of the floor that a cell belongs to, all gates open
     floor: Array  # (H, W) number of a floor or gate cell, or NOTHING
@@ -98,17 +99,19 @@ class Goal(IntEnum):
 def make_kitchens(tables: Any) -> Kitchen:
     """Make the kitchens of a compiled pool, with a leading axis K."""
     pairs = zip(tables.terrain, tables.values, strict=True)
-    grids = [np.where(_is_useless(*maps), Terrain.WALL, np.where(is_belt(maps[0]), COUNTER, maps[0])) for maps in pairs]
+    grids = [np.where(_is_useless(*maps), Terrain.WALL, maps[0]) for maps in pairs]
     layouts = [_stations_of(terrain, floor) for terrain, floor in zip(grids, tables.floor, strict=True)]
     n_stations, (n_layouts, n_cells) = max(len(rows) for rows, _ in layouts), tables.neighbours.shape[:2]
     stations = np.full((n_layouts, n_stations, len(Station)), NOTHING, np.int32)
     stands = np.full((n_layouts, n_stations, 4), NOTHING, np.int32)
+    fed = np.zeros((n_layouts, n_stations), np.int32)
     ends = np.tile(np.arange(n_stations, dtype=np.int32), (n_layouts, 1))
     regions, gates = np.full((2, n_layouts, n_cells), NOTHING, np.int32)
     for k, (rows, sides) in enumerate(layouts):
         stations[k, : len(rows)], stands[k, : len(rows)] = rows, sides
         for s, (_, x, y) in enumerate(rows):
             ends[k, s] = _end_of(s, rows, belts_ahead("", tables.terrain[k], (x, y)))
+            fed[k, ends[k, s]] |= ends[k, s] != s
         floor = tables.floor[k] != NOTHING
         regions[k, : floor.sum()] = number_regions(tables.terrain[k], WALKABLE)[floor]
         for s, (terrain, x, y) in enumerate(rows):
@@ -116,11 +119,11 @@ def make_kitchens(tables: Any) -> Kitchen:
                 gates[k, tables.floor[k, y, x]] = s
     params = np.tile(tables.params, (n_layouts, 1))
     gate_limit = tables.frames[:, [LayoutSize.GATE_LIMIT]]
-    for array in (stations, stands, ends, gates, regions, params, gate_limit):
+    for array in (stations, stands, ends, fed, gates, regions, params, gate_limit):
         array.setflags(write=False)
     shared = tables.floor, tables.neighbours, tables.values, tables.best, tables.times
     soups = _list_soups(n_layouts, tables.values.shape[1])
-    return Kitchen(stations, stands, ends, gates, regions, *shared, params, gate_limit, soups)
+    return Kitchen(stations, stands, ends, fed, gates, regions, *shared, params, gate_limit, soups)
 
 
 def _list_soups(n_layouts: int, n_soups: int) -> Array:
@@ -157,8 +160,8 @@ def _stations_of(terrain: Array, floor: Array) -> tuple[list[tuple[int, int, int
     rows, sides = [], []
     for y, x in np.argwhere((terrain != Terrain.FLOOR) & (terrain != Terrain.WALL)).tolist():
         stands = _stands_at((x, y), floor)
-        if any(stand != NOTHING for stand in stands):
-            rows.append((int(terrain[y, x]), x, y))
+        if is_belt(terrain[y, x]) or any(stand != NOTHING for stand in stands):
+            rows.append((COUNTER if is_belt(terrain[y, x]) else int(terrain[y, x]), x, y))
             sides.append(stands)
     return rows, sides
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+KITCHEN = "WWCWWWW\nWA  RPW\n0     W\nB    AX\n1  W  W\nWWHWWWW"  # a grid of OvercookedV2
 BELTS = "WWWWWWW\nW A>>WW\n0  WW P\nB  WWAX\nR  W  1\nWWWWWWW"  # a grid of OvercookedV2
 
 OPTIONS: dict[str, list[dict[str, Any]]] = {
@@ -75,6 +76,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
             "burn_cost": 2,
             "order_time": 12,
         },
+        {"layout": "chopping", "text_info": True, "dynamics": "explicit"},
         {"layout": "belt", "text_info": True, "action_level": {"agent_1": "medium"}},
         {"layout": ["belt", "two_soups"], "view_radius": 3, "axes": "chw"},
         {"layout": "two_soups", "order_time": 7, "order_cost": 3, "text_info": True, "max_cycles": 60},
@@ -96,6 +98,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"layout": "demo_cook_wide", "view_radius": 1, "random_state": True, "permuted_ingredients": [0, 1, 3]},
         {"layout": "long_room", "max_cycles": 50, "burn": 5, "burn_cost": 3, "random_state": True, "text_info": True},
         {"view_radius": 2, "order_time": 9, "order_cost": 2, "burn": 4},
+        {"layout": {"name": "k", "grid": KITCHEN, "prepare": {"onion": "board", "tomato": "grill"}}, "view_radius": 2},
         {"layout": {"name": "belts", "grid": BELTS}, "view_radius": 2, "random_state": True, "text_info": True},
         {
             "layout": ["hidden_split_left", "hidden_split_right"],

@@ -199,7 +199,7 @@ class Overcooked(OvercookedManual):
         if action > Action.INTERACT:
             return int(Reason.NO_SUCH_ACTION)
         tables, k, mask = self.compiled.tables, state.clock[i, Clock.LAYOUT], np.zeros(len(Action), np.int8)
-        kitchen = state.cells[i], tables.terrain[k], tables.times[k], tables.params
+        kitchen = state.cells[i], tables.terrain[k], tables.times[k], tables.prepare, tables.params
         mask_primitive(state.players[i, seat], *kitchen, mask)
         return int(Reason.OK if mask[action] else Reason.NO_EFFECT)
 

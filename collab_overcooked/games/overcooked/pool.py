@@ -18,7 +18,20 @@ from collab_overcooked.io.checks import quote_value
 from collab_overcooked.io.schema import Parser, one_of
 from collab_overcooked.kernels.grid import Direction
 
-from .engine.constants import BELTS, FIRST_BELT, NOTHING, Change, ChangeTime, Clock, Order, Param, Terrain
+from .engine.constants import (
+    BELTS,
+    BOARD_WORK,
+    FIRST_BELT,
+    MACHINE_WORK,
+    NOTHING,
+    STATIONS,
+    Change,
+    ChangeTime,
+    Clock,
+    Order,
+    Param,
+    Terrain,
+)
 from .engine.rules import next_layout
 from .engine.state import State
 
@@ -211,3 +224,25 @@ class KitchenPool(CompiledGame):
         places = [f"{names.get(cell, '')} {cell} {way}".lstrip() for cell, way in zip(cells, ways, strict=True)]
         rule = "belts, counters that move what lies on them by a cell in each step if the next counter or belt is free"
         return [f"- {rule}: {', '.join(places)}"]
+
+    def station_places(self, grid: Sequence[str]) -> list[str]:
+        """Return the cells of the stations that prepare ingredients, a line for each kind."""
+        lines = []
+        for symbol, kind in STATIONS.items():
+            cells = [(x, y) for y, row in enumerate(grid) for x, cell in enumerate(row) if cell == symbol]
+            if cells:
+                lines.append(f"- {kind.name.lower()}s: {', '.join(map(str, cells))}")
+        return lines
+
+    def prepare_rules(self) -> list[str]:
+        """Return the rules of ingredients that need preparation, if any does."""
+        rules = {
+            "board": f"put it on a board, interact with it {BOARD_WORK} times with empty hands, and take it back",
+            "grill": f"put it on a grill, and take it back after {MACHINE_WORK} steps",
+            "blender": f"put it into a blender, start it with empty hands, and take it back after {MACHINE_WORK} steps",
+        }
+        done = {"board": "chopped", "grill": "grilled", "blender": "blended"}
+        return [
+            f"A pot takes {'an' if name[0] in 'aeiou' else 'a'} {name} only if it is {done[station]}: {rules[station]}."
+            for name, station in self.layouts[0].prepare.items()
+        ]

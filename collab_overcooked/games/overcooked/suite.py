@@ -347,7 +347,7 @@ def _check_cycle(source: str) -> DocumentFinding:
     pool = [load_kitchen(name) for name in pool_of(source)]
     floors = floors_in_cycle([layout.grid for layout in pool], [layout.starts for layout in pool])
     works = {
-        layout.name: works_anywhere(layout.grid, cells, orders_to_prove(layout))
+        layout.name: works_anywhere(layout.grid, cells, orders_to_prove(layout), layout.prepare)
         for layout, cells in zip(pool, floors, strict=True)
     }
     lines = [f"{source}: {len(pool)} layouts in turn"]

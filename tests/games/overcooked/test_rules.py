@@ -27,6 +27,7 @@ from collab_overcooked.games.overcooked.engine.spec import number_of
 from collab_overcooked.kernels.rng import seed_states
 
 TIMES = np.full(16, 20, np.int32)
+AS_IT_IS = np.zeros(10, np.int32)  # no ingredient needs preparation
 SOUPS = [counts for counts in product(range(4), repeat=5) if sum(counts) <= 3]
 ROOM = """
     XXPXX
@@ -243,20 +244,23 @@ HANDS = ("none", "onion", "tomato", "dish", "soup")
 )
 def test_effect_of(kind, cell, answering):
     effects = {
-        held: rules.effect_of(thing(held), cell, int(Terrain[kind.upper()]), TIMES, params_of()) for held in HANDS
+        held: rules.effect_of(thing(held), cell, int(Terrain[kind.upper()]), TIMES, AS_IT_IS, params_of())
+        for held in HANDS
     }
     assert [held for held, effect in effects.items() if effect != Effect.NONE] == list(answering)
 
 
 @pytest.mark.parametrize(("pot", "answering"), [(NONE, False), (HALF, True), (WAITING, True), (COOKING, False)])
 def test_effect_at_pot_that_is_started_by_hand(pot, answering):
-    effect = rules.effect_at_pot(thing(), pot, TIMES, params_of(auto_start=0))
+    effect = rules.effect_at_pot(thing(), pot, TIMES, AS_IT_IS, params_of(auto_start=0))
     assert effect == (Effect.START if answering else Effect.NONE)
 
 
 def test_effect_of_gates_that_anyone_opens():
     params = params_of(gate_anyone=1)
-    assert {rules.effect_of(thing(held), NONE, int(Terrain.GATE), TIMES, params) for held in HANDS} == {Effect.OPEN}
+    assert {rules.effect_of(thing(held), NONE, int(Terrain.GATE), TIMES, AS_IT_IS, params) for held in HANDS} == {
+        Effect.OPEN
+    }
 
 
 def test_one_of():

@@ -12,6 +12,7 @@ Cell = tuple[int, int]
 STEPS = {"north": (0, -1), "south": (0, 1), "east": (1, 0), "west": (-1, 0)}
 BELTS = {"^": (0, -1), "v": (0, 1), ">": (1, 0), "<": (-1, 0)}
 COUNTERS = ("X", *BELTS)
+STATIONS = {"board": "C", "grill": "H", "blender": "M"}
 DISPENSERS = {"O": "onion", "T": "tomato", "D": "dish"}
 
 
@@ -100,6 +101,7 @@ class NaiveKitchen:
                 self.news["done"][i] = self.interact(i, before)
         self.move(actions)
         self.carry()
+        self.work()
         self.timestep += 1
         self.burnt = 0
         for cell, symbol in self.symbols.items():
@@ -201,13 +203,15 @@ class NaiveKitchen:
         symbol, held = self.symbols[cell], player["held"]
         if symbol in COUNTERS:
             return self.use_counter(i, cell, before)
+        if symbol in STATIONS.values():
+            return self.use_station(i, cell, before)
         if symbol in DISPENSERS and held is None:
             name = DISPENSERS[symbol]
             if name != "tomato":
                 self.note_pickup(i, name, before)
             if name == "dish" and self.dish_wanted(before):
                 self.news["shaped"][i] += self.layout.shaping["dish"]
-            player["held"] = {"item": name}
+            player["held"] = {"item": name, **({"work": 0} if name in self.layout.prepare else {})}
             return True
         if symbol == "P":
             return self.use_pot(i, cell, before)
@@ -236,9 +240,38 @@ class NaiveKitchen:
             self.lying[cell], player["held"] = player["held"], None
         return True
 
+    def needed(self, thing: dict[str, Any]) -> int:
+        """Work that an ingredient still needs."""
+        station = self.layout.prepare.get(thing["item"])
+        return 0 if station is None else (3 if station == "board" else 10) - thing.get("work", 0)
+
+    def use_station(self, i: int, cell: Cell, before: list[str]) -> bool:
+        player, there, symbol = self.players[i], self.lying.get(cell), self.symbols[cell]
+        held = player["held"]
+        if there is None:
+            if not held or STATIONS.get(self.layout.prepare.get(held["item"], "")) != symbol or not self.needed(held):
+                return False
+            return self.use_counter(i, cell, before)
+        if held or (self.needed(there) and (symbol == "H" or (symbol == "M" and there["work"]))):
+            return False
+        if not self.needed(there):
+            return self.use_counter(i, cell, before)
+        there["work"] += 1
+        self.news["events"][i].append("preparation")
+        return True
+
+    def work(self) -> None:
+        """Let grills and started blenders work."""
+        for cell, there in self.lying.items():
+            symbol = self.symbols[cell]
+            if (symbol == "H" or (symbol == "M" and there["work"])) and self.needed(there):
+                there["work"] += 1
+
     def use_pot(self, i: int, cell: Cell, before: list[str]) -> bool:
         player, stage = self.players[i], self.stage(cell)
         held = player["held"]
+        if held and self.needed(held):
+            return False
         if held is None:
             if self.auto or stage not in ("partial", "full"):
                 return False
@@ -324,7 +357,13 @@ class NaiveKitchen:
         return {"burns_in": self.time(self.lying[cell]) + self.burn[0] - self.lying[cell]["tick"]}
 
     def shown(self, held: dict[str, Any] | None) -> Any:
-        if held is None or held["item"] != "soup":
+        if held is None:
+            return None
+        if held["item"] in self.layout.prepare:
+            station = self.layout.prepare[held["item"]]
+            done = {"board": "chopped", "grill": "grilled", "blender": "blended"}[station]
+            return {**held, "needs": 3 if station == "board" else 10, "preparation": done}
+        if held["item"] != "soup":
             return held
         time = self.time(held)
         return {**held, "time": time, "ready": held["tick"] >= time and held["tick"] >= 0}

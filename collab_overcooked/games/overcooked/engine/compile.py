@@ -20,11 +20,14 @@ from .constants import (
     BELTS,
     FIRST_BELT,
     FIRST_ROWS,
+    FIRST_STATION,
     INGREDIENTS,
     LAST_BELT,
+    LAST_STATION,
     MAX_INGREDIENTS,
     MAX_PLAYERS,
     NOTHING,
+    STATIONS,
     SYMBOLS,
     TERRAINS,
     VERBS,
@@ -174,12 +177,15 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig, spare_p
     floor, neighbours = grids["floor"], grids["neighbours"]
     seen, space = compile_view(config, symbols, terrain, floor, neighbours, n_players, spare_planes, **highest)
     levels = parse_action_levels(config.action_level, n_players, PRIMITIVE)
+    if MEDIUM in levels and layouts[0].prepare:
+        raise ValueError("directives know no boards, grills and blenders; choose action_level='primitive'")
     tables = Tables(
         params=_params(config, levels),
         shaping=np.stack([_shaping(layout, config) for layout in layouts]),
         frames=frames,
         starts=np.stack([_starts(layout, n_players) for layout in layouts]),
         **grids,
+        prepare=prepare_of(layouts, INGREDIENTS),
         values=values,
         best=np.stack([best_of(pays) for pays in values]),
         times=times,
@@ -208,6 +214,7 @@ def compile_grids(layouts: Sequence[Any], terrain: Array, *, auto_start: bool) -
         "pots": places_of([cells_of(grid, Terrain.POT) for grid in terrain]),
         "gates": places_of([cells_of(grid, Terrain.GATE) for grid in terrain]),
         "belts": places_of([order_belts(layout.name, grid) for layout, grid in zip(layouts, terrain, strict=True)]),
+        "stations": places_of([_station_cells(grid) for grid in terrain]),
         "buttons": places_of([cells_of(grid, Terrain.BUTTON) for grid in terrain]),
         "floor": floor,
         "neighbours": np.stack([find_neighbours(numbers, int(floor.max()) + 1) for numbers in floor]),
@@ -229,6 +236,24 @@ def order_belts(name: str, terrain: Array) -> list[tuple[int, int]]:
     belts = [(x, y) for y, x in np.argwhere(is_belt(terrain)).tolist()]
     lengths = {cell: len(belts_ahead(name, terrain, cell)) for cell in belts}
     return sorted(belts, key=lambda cell: lengths[cell])
+
+
+def _station_cells(terrain: Array) -> Array:
+    cells: Array = np.argwhere((terrain >= FIRST_STATION) & (terrain <= LAST_STATION))[:, ::-1]
+    return cells
+
+
+def prepare_of(layouts: Sequence[Any], names: Sequence[str]) -> Array:
+    """Return the table ``prepare`` of a pool, given the names of ingredients by kind.
+
+    Raises:
+        ValueError: Layouts of the pool prepare ingredients in different ways.
+    """
+    for layout in layouts:
+        if layout.prepare != layouts[0].prepare:
+            pair = f"layouts {layouts[0].name} and {layout.name} of the pool"
+            raise ValueError(f"{pair} prepare ingredients in different ways; give them the same entry prepare")
+    return _numbers([Terrain[layouts[0].prepare.get(name, "floor").upper()] for name in names])
 
 
 def is_belt(terrain: Array) -> Array:
@@ -374,8 +399,9 @@ def _frame(layout: Layout, config: OvercookedConfig) -> np.ndarray:
     frame[LayoutSize.HEIGHT], frame[LayoutSize.WIDTH] = layout.height, layout.width
     frame[LayoutSize.POTS], frame[LayoutSize.GATES] = len(layout.cells("P")), len(layout.cells("G"))
     frame[LayoutSize.GATE_LIMIT] = layout.gate_limit if config.gate_limit is None else config.gate_limit
-    frame[LayoutSize.OBJECT_CELLS] = sum(len(layout.cells(symbol)) for symbol in ("X", "P", "G", *BELTS))
+    frame[LayoutSize.OBJECT_CELLS] = sum(len(layout.cells(symbol)) for symbol in ("X", "P", "G", *BELTS, *STATIONS))
     frame[LayoutSize.BELTS] = sum(len(layout.cells(symbol)) for symbol in BELTS)
+    frame[LayoutSize.STATIONS] = sum(len(layout.cells(symbol)) for symbol in STATIONS)
     return frame
 
 

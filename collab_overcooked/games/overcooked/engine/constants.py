@@ -40,27 +40,34 @@ class Terrain(IntEnum):
     BELT_SOUTH = 3
     BELT_EAST = 4
     BELT_WEST = 5
-    POT = 6
-    SERVING = 7
-    WALL = 8  # also around layouts smaller than the largest one of a pool
-    GATE = 9
-    INDICATOR = 10  # shows the recipe
-    BUTTON = 11  # shows the recipe for a while
-    DISHES = 12  # dispenser, as all from here on, in the order of Item
-    ONIONS = 13
-    TOMATOES = 14
-    CARROTS = 15  # from here on OvercookedV2 only
-    MUSHROOMS = 16
-    POTATOES = 17
-    CUCUMBERS = 18
-    LEEKS = 19
-    PEAS = 20
-    APPLES = 21
-    BANANAS = 22
+    BOARD = 6  # prepares ingredients by hand
+    GRILL = 7  # by itself
+    BLENDER = 8  # by itself, once it is started
+    POT = 9
+    SERVING = 10
+    WALL = 11  # also around layouts smaller than the largest one of a pool
+    GATE = 12
+    INDICATOR = 13  # shows the recipe
+    BUTTON = 14  # shows the recipe for a while
+    DISHES = 15  # dispenser, as all from here on, in the order of Item
+    ONIONS = 16
+    TOMATOES = 17
+    CARROTS = 18  # from here on OvercookedV2 only
+    MUSHROOMS = 19
+    POTATOES = 20
+    CUCUMBERS = 21
+    LEEKS = 22
+    PEAS = 23
+    APPLES = 24
+    BANANAS = 25
 
 
 FIRST_BELT, LAST_BELT = int(Terrain.BELT_NORTH), int(Terrain.BELT_WEST)
 BELTS = {"^": Terrain.BELT_NORTH, "v": Terrain.BELT_SOUTH, ">": Terrain.BELT_EAST, "<": Terrain.BELT_WEST}
+FIRST_STATION, LAST_STATION = int(Terrain.BOARD), int(Terrain.BLENDER)
+STATIONS = {"C": Terrain.BOARD, "H": Terrain.GRILL, "M": Terrain.BLENDER}  # that prepare ingredients
+BOARD_WORK = 3  # interacts that prepare an ingredient at a board
+MACHINE_WORK = 10  # steps that it takes on a grill or in a blender
 FIRST_DISPENSER = int(Terrain.DISHES)
 FIRST_PILE = int(Terrain.ONIONS)  # of ingredients
 SYMBOLS = {
@@ -74,6 +81,7 @@ SYMBOLS = {
     "W": Terrain.WALL,
     "G": Terrain.GATE,
     **BELTS,
+    **STATIONS,
 }
 
 
@@ -105,7 +113,9 @@ class Thing(IntEnum):
 
     ITEM = 0
     SOUP = 1  # what is in a soup
-    TICK = 2  # of a soup: IDLE, then steps of cooking; of an open gate: its counter; of a button: steps it shows
+    # Of a soup: IDLE, then steps of cooking; of an ingredient: work done to prepare it; of an open gate: its counter;
+    # of a button: steps for which it shows the recipe
+    TICK = 2
 
 
 class Player(IntEnum):
@@ -137,7 +147,7 @@ class Clock(IntEnum):
 
 
 class LayoutSize(IntEnum):
-    """Columns of ``Tables.frames`` (K, 10): the sizes of a layout."""
+    """Columns of ``Tables.frames`` (K, 11): the sizes of a layout."""
 
     HEIGHT = 0
     WIDTH = 1
@@ -149,6 +159,7 @@ class LayoutSize(IntEnum):
     KINDS = 7  # of ingredients, where recipes are hidden
     BUTTONS = 8
     BELTS = 9
+    STATIONS = 10  # that prepare ingredients
 
 
 class Param(IntEnum):
@@ -223,6 +234,7 @@ class Effect(IntEnum):
     DELIVERY = 7
     OPEN = 8
     PRESS = 9
+    WORK = 10  # at a station that prepares ingredients
 
 
 class Event(IntEnum):
@@ -255,6 +267,7 @@ class Event(IntEnum):
     USELESS_TOMATO_POTTING = 24
     SOUP_BURNT = 25  # of all players
     ORDER_EXPIRED = 26  # of all players
+    PREPARATION = 27  # interact with an ingredient at a station
 
 
 class EventColumn(IntEnum):
@@ -454,6 +467,7 @@ class View(IntEnum):
     CHANGES = 11  # channel of the countdown to a change, the changing cells are the next one; NOTHING without
     BURN = 12  # Param.BURN
     ORDER = 13  # first channel of the order that stands: its counts in Overcooked, and its steps; NOTHING without
+    WORK = 14  # channel of the work done on ingredients, in Overcooked from those behind the players'; NOTHING without
 
 
 class Channel(IntEnum):

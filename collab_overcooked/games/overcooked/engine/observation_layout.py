@@ -18,9 +18,11 @@ from collab_overcooked.kernels.paths import UNREACHABLE, flood
 
 from .constants import (
     BELTS,
+    MACHINE_WORK,
     MAX_INGREDIENTS,
     NOTHING,
     PLAYER_CHANNELS,
+    STATIONS,
     Channel,
     Encoding,
     GateChannel,
@@ -44,11 +46,11 @@ def _channels_of(names: type[IntEnum]) -> dict[Terrain, int]:
 
 
 PLAIN, GATED = _channels_of(Channel), _channels_of(GateChannel)
-NO_BELTS = dict.fromkeys(BELTS, "belts")
+NEW_STATIONS = dict.fromkeys(BELTS, "belts") | dict.fromkeys(STATIONS, "boards, grills and blenders")
 UNKNOWN = {  # what an encoding has no channel for
-    "jaxmarl": {"T": "tomatoes", "W": "walls", "G": "gates", **NO_BELTS},
-    "gates": {"T": "tomatoes", **NO_BELTS},
-    "features": NO_BELTS,
+    "jaxmarl": {"T": "tomatoes", "W": "walls", "G": "gates", **NEW_STATIONS},
+    "gates": {"T": "tomatoes", **NEW_STATIONS},
+    "features": NEW_STATIONS,
 }
 
 
@@ -135,8 +137,9 @@ def compile_view(
     base, changes = PLAYER_CHANNELS * n_players, [config.notice, 1] if config.notice else []
     belts = [] if symbols.isdisjoint(BELTS) else [1] * len(BELTS)
     standing = [] if config.order_time is None else [MAX_INGREDIENTS, MAX_INGREDIENTS, config.order_time]
+    work = [] if symbols.isdisjoint(STATIONS) else [1] * len(STATIONS) + [MACHINE_WORK]
     spare = [1] * spare_planes
-    channels = base + map_channels + len(belts) + len(changes) + len(standing) + len(spare)
+    channels = base + map_channels + len(belts) + len(changes) + len(standing) + len(work) + len(spare)
     shape = fill_view(view, terrain.shape[1], terrain.shape[2], channels, order, view_radius)
     if changes:
         view[View.CHANGES] = base + map_channels + len(belts)
@@ -144,12 +147,16 @@ def compile_view(
         view[View.ORDER] = base + map_channels + len(belts) + len(changes)
     table = GATED if encoding == Encoding.GATES else PLAIN
     shown = {kind: base + channel for kind, channel in table.items() if channel < map_channels}
+    if work:
+        first = map_channels + len(belts) + len(changes) + len(standing)
+        shown |= {kind: base + first + place for place, kind in enumerate(STATIONS.values())}
+        view[View.WORK] = first + len(STATIONS)
     if belts:
         shown |= {kind: base + map_channels + place for place, kind in enumerate(BELTS.values())}
     template = _template(terrain, shown, channels, view_radius or 0, order)
     nearest = np.zeros((len(terrain), 0, len(NearestObject)), np.int32)
     numbers = _max_numbers(encoding, cook_time, gate_limit, config.burn or 0)
-    high = np.array([*numbers[:map_channels], *belts, *changes, *standing, *spare])
+    high = np.array([*numbers[:map_channels], *belts, *changes, *standing, *work, *spare])
     space = _map_space(shape, order, np.minimum(high, MAX_NUMBER))
     return {"views": view, "object_cells": object_cells, "template": template, "nearest": nearest}, space
 
@@ -189,7 +196,7 @@ def _max_numbers(encoding: Encoding, cook_time: int, gate_limit: int, burn: int)
     return np.array([min(high.get(name, 1), MAX_NUMBER) for name in names.__members__])
 
 
-WITH_OBJECTS = (Terrain.COUNTER, *BELTS.values(), Terrain.POT, Terrain.GATE)
+WITH_OBJECTS = (Terrain.COUNTER, *BELTS.values(), *STATIONS.values(), Terrain.POT, Terrain.GATE)
 
 
 def _object_cells(terrain: Array) -> Array:

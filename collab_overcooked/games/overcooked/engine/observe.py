@@ -190,7 +190,7 @@ def observe_env(tables, env, out):
     k, players, cells, view = env.clock[Clock.LAYOUT], env.players, env.cells, tables.views
     terrain, times = tables.terrain[k], tables.times[k]
     for i in range(players.shape[0]):
-        mask_primitive(players[i], cells, terrain, times, tables.params, masks[i])
+        mask_primitive(players[i], cells, terrain, times, tables.prepare, tables.params, masks[i])
     if view[View.ENCODING] >= Encoding.FEATURES:
         encode_features(tables, env, observations)
         return
@@ -202,11 +202,11 @@ def observe_env(tables, env, out):
 
 
 @kernel
-def mask_primitive(player, cells, terrain, times, params, mask):
+def mask_primitive(player, cells, terrain, times, prepare, params, mask):
     """The mask always allows moves and stay, and interact if it changes something. Mutates: mask."""
     x, y = cell_ahead(player[Player.X], player[Player.Y], player[Player.FACING])
     mask[: Action.INTERACT] = 1
-    effect = effect_of(player[Player.HAND : HAND_END], cells[y, x], terrain[y, x], times, params)
+    effect = effect_of(player[Player.HAND : HAND_END], cells[y, x], terrain[y, x], times, prepare, params)
     mask[Action.INTERACT] = effect != Effect.NONE
 
 
@@ -339,6 +339,8 @@ def draw_thing(thing, in_pot, times, view, out, at):
         out[at + Channel.GATE_COUNTER * step] = clip_u8(thing[Thing.TICK])
     else:  # dish, onion and tomato stand in this order; no branch, as it would be guessed wrong too often
         out[at + (Channel.DISH + thing[Thing.ITEM] - Item.DISH) * step] = 1
+        if view[View.WORK] != NOTHING:
+            out[at + view[View.WORK] * step] = thing[Thing.TICK]
 
 
 @kernel

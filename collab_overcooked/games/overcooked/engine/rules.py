@@ -13,15 +13,19 @@ from collab_overcooked.kernels.macro_actions import Level
 from collab_overcooked.kernels.rng import draw_below
 
 from .constants import (
+    BOARD_WORK,
     BUTTON_TIME,
     COUNT,
     DROPS,
     FIRST_BELT,
     FIRST_DISPENSER,
     FIRST_INGREDIENT,
+    FIRST_STATION,
     HAND_END,
     IDLE,
     LAST_BELT,
+    LAST_STATION,
+    MACHINE_WORK,
     MAX_INGREDIENTS,
     NOTHING,
     PICKUPS,
@@ -134,6 +138,21 @@ def count_dish_pots(pots, n_pots, cells):
     return count
 
 
+@kernel
+def needed_work(item, prepare):
+    """An ingredient that needs preparation takes 3 interacts at a board, or 10 steps on a grill or in a blender."""
+    station = prepare[item - FIRST_INGREDIENT] if item >= FIRST_INGREDIENT else 0
+    if station == 0:
+        return 0
+    return BOARD_WORK if station == Terrain.BOARD else MACHINE_WORK
+
+
+@kernel
+def is_prepared(thing, prepare):
+    """An ingredient is prepared once all its work is done."""
+    return thing[Thing.TICK] >= needed_work(thing[Thing.ITEM], prepare)
+
+
 # ------------------------------------------------------------------------------------------- what is useful
 
 
@@ -211,7 +230,25 @@ def potting_bits(item, before, after):
 
 
 @kernel
-def effect_at_pot(hand, pot, times, params):
+def effect_at_station(hand, cell, kind, prepare):
+    """Stations take unprepared ingredients of their own, and give them back when all work is done.
+
+    Empty hands work at a board and start a blender; a grill works by itself.
+    """
+    held, there = hand[Thing.ITEM], cell[Thing.ITEM]
+    if there == Item.NONE:
+        is_own = held >= FIRST_INGREDIENT and prepare[held - FIRST_INGREDIENT] == kind
+        return Effect.DROP if is_own and not is_prepared(hand, prepare) else Effect.NONE
+    if held != Item.NONE:
+        return Effect.NONE
+    if is_prepared(cell, prepare):
+        return Effect.PICKUP
+    is_started = kind == Terrain.GRILL or (kind == Terrain.BLENDER and cell[Thing.TICK] > 0)
+    return Effect.NONE if is_started else Effect.WORK
+
+
+@kernel
+def effect_at_pot(hand, pot, times, prepare, params):
     """Pots take ingredients until they are full, give ready soup to a dish, and are started by empty hands.
 
     Pots that start by themselves do so at their third ingredient. One that was full at the start of an episode waits
@@ -224,23 +261,27 @@ def effect_at_pot(hand, pot, times, params):
         return Effect.START if not starts and is_idle(pot) else Effect.NONE
     if held == Item.DISH:
         return Effect.SOUP_PICKUP if is_ready(pot, times) else Effect.NONE
-    return Effect.NONE if held == Item.SOUP or is_full(pot) else Effect.POTTING
+    is_refused = held == Item.SOUP or is_full(pot) or not is_prepared(hand, prepare)
+    return Effect.NONE if is_refused else Effect.POTTING
 
 
 @kernel
-def effect_of(hand, cell, kind, times, params):
+def effect_of(hand, cell, kind, times, prepare, params):
     """An interact has one effect, by what is held and faced; masks and refusals follow this rule.
 
     Counters take one object and never swap; dispensers fill empty hands and take nothing back; serving cells take
-    soup; see ``effect_at_pot``. A closed gate opens to empty hands, which also press buttons. All else does nothing.
+    soup. Pots and stations have rules of their own, see ``effect_at_pot`` and ``effect_at_station``. A closed gate
+    opens to empty hands, which also press buttons. All else does nothing.
     """
     is_empty = hand[Thing.ITEM] == Item.NONE
     if kind == Terrain.POT:
-        return effect_at_pot(hand, cell, times, params)
+        return effect_at_pot(hand, cell, times, prepare, params)
     if is_counter(kind):
         if is_empty == (cell[Thing.ITEM] == Item.NONE):
             return Effect.NONE
         return Effect.PICKUP if is_empty else Effect.DROP
+    if FIRST_STATION <= kind <= LAST_STATION:
+        return effect_at_station(hand, cell, kind, prepare)
     if kind == Terrain.SERVING:
         return Effect.DELIVERY if hand[Thing.ITEM] == Item.SOUP else Effect.NONE
     if kind == Terrain.GATE:
@@ -290,6 +331,8 @@ def apply_effect(effect, hand, cell, kind, times, params):
         cell[Thing.TICK] = BUTTON_TIME
     elif effect == Effect.OPEN:
         put(cell, Item.OPEN)
+    elif effect == Effect.WORK:
+        cell[Thing.TICK] += 1
 
 
 @kernel
@@ -315,6 +358,8 @@ def events_of(effect, tables, env, i, cell, kind, pots):
         return potting_bits(held, best[soup], best[soup + one_of(held)])
     if effect == Effect.SOUP_PICKUP:
         return 1 << Event.SOUP_PICKUP
+    if effect == Effect.WORK:
+        return 1 << Event.PREPARATION
     return 1 << Event.SOUP_DELIVERY if effect == Effect.DELIVERY else 0
 
 
@@ -345,7 +390,7 @@ def interact_in_turn(tables, env, out):
             continue
         x, y = cell_ahead(players[i, Player.X], players[i, Player.Y], players[i, Player.FACING])
         cell, kind, hand = cells[y, x], tables.terrain[k, y, x], players[i, Player.HAND : HAND_END]
-        effect = effect_of(hand, cell, kind, times, params)
+        effect = effect_of(hand, cell, kind, times, tables.prepare, params)
         if effect != Effect.NONE:
             bits = events_of(effect, tables, env, i, cell, kind, pots)
             events[i, EventColumn.CODE] = bits
@@ -466,6 +511,14 @@ def move_belts(tables, env):
 
 
 @kernel
+def work_by_itself(cell, kind, prepare):
+    """A grill works on its ingredient, a blender once it is started, until all work is done. Mutates: cell."""
+    is_started = kind == Terrain.GRILL or (kind == Terrain.BLENDER and cell[Thing.TICK] > 0)
+    if is_started and cell[Thing.ITEM] != Item.NONE and not is_prepared(cell, prepare):
+        cell[Thing.TICK] += 1
+
+
+@kernel
 def is_occupied(x, y, players):
     """A cell is occupied while a player stands on it."""
     for j in range(players.shape[0]):
@@ -498,7 +551,7 @@ def age_button(button):
 
 @kernel
 def advance(tables, env):
-    """Belts move, pots burn and cook, gates close, and buttons count down.
+    """Belts move, stations work, pots burn and cook, gates close, and buttons count down.
 
     Mutates: env.cells. Returns: soups that burnt.
     """
@@ -506,6 +559,9 @@ def advance(tables, env):
     frame, times, burnt = tables.frames[k], tables.times[k], 0
     starts = params[Param.AUTO_START] == 1 and params[Param.FULL_WAITS] == 0
     move_belts(tables, env)
+    for p in range(frame[LayoutSize.STATIONS]):
+        x, y = tables.stations[k, p, 0], tables.stations[k, p, 1]
+        work_by_itself(cells[y, x], tables.terrain[k, y, x], tables.prepare)
     for p in range(frame[LayoutSize.POTS]):
         pot = cells[tables.pots[k, p, 1], tables.pots[k, p, 0]]
         if params[Param.BURN] != NOTHING:

@@ -16,11 +16,14 @@ from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.paths import shortest_paths
 
 from .constants import BELTS, FIRST_BELT
+from .constants import STATIONS as PREPARING_STATIONS
 
 Cell = tuple[int, int]  # x, y
 FLOOR = " G"
 POT, SERVING = "P", "S"
 COUNTERS = ("X", *BELTS)
+PREPARING = {kind.name.lower(): symbol for symbol, kind in PREPARING_STATIONS.items()}  # symbols of stations, by name
+NO_PREPARATION: Mapping[str, str] = {}
 DISPENSERS = {"onion": "O", "tomato": "T", "dish": "D"}
 PLACEMENTS = 400  # of players that are tried to find one with a proof
 STATIONS = {sign: f"{name} dispenser" for name, sign in DISPENSERS.items()} | {POT: "pot", SERVING: "serving station"}
@@ -49,17 +52,23 @@ class Proof:
     zones: Mapping[int, frozenset[Cell]]  # Floor of each acting player
 
 
-def prove(grid: Sequence[str], starts: Sequence[Cell], recipes: Sequence[tuple[str, ...]]) -> Proof | None:
+def prove(
+    grid: Sequence[str],
+    starts: Sequence[Cell],
+    recipes: Sequence[tuple[str, ...]],
+    prepare: Mapping[str, str] = NO_PREPARATION,
+) -> Proof | None:
     """Return a proof that one of the recipes can be served, with as few acting players as possible; None without one.
 
     Args:
         grid: Rows of terrain, with floor where players start.
         starts: Start cells by seat.
         recipes: Ingredients of each soup that is worth something.
+        prepare: Station at which an ingredient is prepared, by names.
     """
     alone = {seat: flood(grid, start, {*starts} - {start}) for seat, start in enumerate(starts)}
     for team in _teams(alone):
-        hands = _Hands(grid, {seat: alone[seat] for seat in team})
+        hands = _Hands(grid, {seat: alone[seat] for seat in team}, prepare)
         for recipe in recipes:
             subtasks = hands.serve(recipe)
             if subtasks is not None:
@@ -67,19 +76,25 @@ def prove(grid: Sequence[str], starts: Sequence[Cell], recipes: Sequence[tuple[s
     return None
 
 
-def works_anywhere(grid: Sequence[str], floors: Sequence[frozenset[Cell]], recipes: Sequence[tuple[str, ...]]) -> bool:
+def works_anywhere(
+    grid: Sequence[str],
+    floors: Sequence[frozenset[Cell]],
+    recipes: Sequence[tuple[str, ...]],
+    prepare: Mapping[str, str] = NO_PREPARATION,
+) -> bool:
     """Return whether players can get to cells from which there is a proof, wherever they stand.
 
     Args:
         grid: Rows of terrain.
         floors: Cells on which each player may stand, by seat.
         recipes: Ingredients of each soup that is worth something.
+        prepare: Station at which an ingredient is prepared, by names.
     """
     proved: set[tuple[Cell, ...]] = set()
     for cells in product(*map(sorted, floors)):
         if len(set(cells)) < len(cells) or cells in proved:
             continue
-        tried = _walk_to_proof(grid, cells, recipes, proved)
+        tried = _walk_to_proof(grid, cells, recipes, prepare, proved)
         if not tried:
             return False
         proved |= tried
@@ -87,7 +102,11 @@ def works_anywhere(grid: Sequence[str], floors: Sequence[frozenset[Cell]], recip
 
 
 def _walk_to_proof(
-    grid: Sequence[str], cells: tuple[Cell, ...], recipes: Sequence[tuple[str, ...]], proved: set[tuple[Cell, ...]]
+    grid: Sequence[str],
+    cells: tuple[Cell, ...],
+    recipes: Sequence[tuple[str, ...]],
+    prepare: Mapping[str, str],
+    proved: set[tuple[Cell, ...]],
 ) -> set[tuple[Cell, ...]]:
     """Return placements from which players can walk to one with a proof, ``cells`` included; empty without a proof.
 
@@ -95,11 +114,12 @@ def _walk_to_proof(
         grid: Rows of terrain.
         cells: Where the players stand, by seat.
         recipes: Ingredients of each soup that is worth something.
+        prepare: Station at which an ingredient is prepared, by names.
         proved: Placements from which players are known to get to one with a proof.
     """
     queue, tried = [cells], {cells}
     for placement in queue:
-        if placement in proved or prove(grid, placement, recipes) is not None:
+        if placement in proved or prove(grid, placement, recipes, prepare) is not None:
             return tried
         if len(queue) < PLACEMENTS:
             for seat, cell in enumerate(placement):
@@ -177,8 +197,8 @@ def _at(grid: Sequence[str], cell: Cell) -> str:
 class _Hands:
     """Reachable objects of the players' zones, and chains of subtasks between players."""
 
-    def __init__(self, grid: Sequence[str], zones: Mapping[int, frozenset[Cell]]) -> None:
-        self.zones = zones
+    def __init__(self, grid: Sequence[str], zones: Mapping[int, frozenset[Cell]], prepare: Mapping[str, str]) -> None:
+        self.zones, self.prepare = zones, prepare
         self.grid = grid
         self.reach = {
             seat: sorted({near for cell in zone for near in neighbours(cell)} - zone) for seat, zone in zones.items()
@@ -188,10 +208,23 @@ class _Hands:
         """Return the subtasks of one soup, or None if it is impossible."""
         cells = sorted({cell for reach in self.reach.values() for cell in reach})
         for pot in (cell for cell in cells if _at(self.grid, cell) == POT):
-            chains = [self._chain(thing, DISPENSERS[thing], POT, pot) for thing in recipe]
+            chains = [self._supply(thing, pot) for thing in recipe]
             soup = self._fetch(pot)
             if soup is not None and None not in chains:
                 return [subtask for chain in chains for subtask in chain or ()] + soup
+        return None
+
+    def _supply(self, thing: str, pot: Cell) -> list[Subtask] | None:
+        """Return the subtasks of an ingredient into a pot, over the station at which it is prepared."""
+        if thing not in self.prepare:
+            return self._chain(thing, DISPENSERS[thing], POT, pot)
+        symbol = PREPARING[self.prepare[thing]]
+        for seat, reach in self.reach.items():
+            for station in (cell for cell in reach if _at(self.grid, cell) == symbol):
+                there = self._chain(thing, DISPENSERS[thing], symbol, station)
+                on = self._chain(thing, symbol, POT, pot, first=(seat, station))
+                if there is not None and on is not None:
+                    return there + on
         return None
 
     def _fetch(self, pot: Cell) -> list[Subtask] | None:

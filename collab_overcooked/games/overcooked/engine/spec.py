@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.io.documents import Document, LayoutError, builtin_names, load_layout, read_document, rows_of
 from collab_overcooked.io.schema import SchemaError, mapping_of, number, read
 
-from .constants import BELTS, COUNT, INGREDIENTS, MAX_INGREDIENTS, SYMBOLS
+from .constants import BELTS, COUNT, INGREDIENTS, MAX_INGREDIENTS, STATIONS, SYMBOLS
 
 MAX_PAY = 10**6  # of shaped reward, which is float32
 FOLDER = "overcooked"
@@ -36,6 +36,7 @@ KEYS = (
     "gate_limit",
     "shared_counters",
     "share_soup",
+    "prepare",
     "par",
 )
 SOUP_LIST = "soups such as [onion, onion, onion]"
@@ -79,6 +80,7 @@ class Layout:
     # Cells (x, y) of counters that directives name apart, as places for handing over
     shared_counters: tuple[tuple[int, int], ...] = ()
     share_soup: bool = False  # Whether the original's directives put soup there too
+    prepare: Mapping[str, str] = field(default_factory=dict)  # Station at which each ingredient is prepared, by names
     par: int | None = None  # Score that a good team reaches in 400 steps, if it is known
 
     @property
@@ -150,8 +152,37 @@ def read_layout(doc: Document) -> Layout:
         gate_limit=doc.integer("gate_limit", default=DEFAULT_GATE_LIMIT, low=1),
         shared_counters=_shared_counters(doc, grid),
         share_soup=doc.boolean("share_soup"),
+        prepare=read_prepare(doc, {symbol: name for symbol, name in zip("OT", INGREDIENTS, strict=True)}, grid),
         par=doc.integer("par", default=None),
     )
+
+
+def read_prepare(doc: Document, piles: Mapping[str, str], grid: Sequence[str]) -> dict[str, str]:
+    """Read the stations at which ingredients are prepared, by names of ingredients.
+
+    Args:
+        doc: Layout file.
+        piles: Ingredients by the symbols of their dispensers.
+        grid: Rows of the grid.
+
+    Raises:
+        LayoutError: An ingredient or a station is unknown, or the grid lacks it or has one that prepares nothing.
+    """
+    stations = {kind.name.lower(): symbol for symbol, kind in STATIONS.items()}
+    cells, found = set("".join(grid)), doc.get("prepare") or {}
+    if not isinstance(found, Mapping):
+        raise doc.error(f"prepare names a station for each ingredient, such as onion: board, not {found!r}", "prepare")
+    for name, station in found.items():
+        if name not in piles.values():
+            raise doc.error(near_matches("ingredient", name, [*piles.values()]), "prepare", name)
+        if station not in stations:
+            raise doc.error(near_matches("station", station, [*stations]), "prepare", name)
+        if stations[station] not in cells:
+            raise doc.error(f"the grid has no {station} {stations[station]}", "prepare", name)
+    for station, symbol in stations.items():
+        if symbol in cells and station not in found.values():
+            raise doc.error(f"the grid has a {station} {symbol}, at which no ingredient is prepared", "prepare")
+    return dict(found)
 
 
 def check_shaping(shaping: Any, default: Mapping[str, float], error: Any = ValueError) -> dict[str, float]:

@@ -24,7 +24,7 @@ class Tables(NamedTuple):
 
     params: Array  # (24,) see Param
     shaping: Array  # (K, 3) float32, see Shaping
-    frames: Array  # (K, 10) see LayoutSize
+    frames: Array  # (K, 11) see LayoutSize
     terrain: Array  # (K, H, W) see Terrain; WALL outside smaller layouts
     starts: Array  # (K, N, 2) x, y
     regions: Array  # (K, H, W) number of the floor, closed off by all but floor, that a cell belongs to, or NOTHING
@@ -32,12 +32,14 @@ class Tables(NamedTuple):
     gates: Array  # (K, G, 2) x, y, row by row; unused rows are 0
     buttons: Array  # (K, U, 2) x, y, row by row; unused rows are 0
     belts: Array  # (K, E, 2) x, y, those to which others lead first; unused rows are 0
+    stations: Array  # (K, Q, 2) x, y of those that prepare ingredients; unused rows are 0
+    prepare: Array  # (kinds,) Terrain of the station at which an ingredient is prepared, 0 for none
     values: Array  # (K, S) what delivering a soup pays: 0 if not ordered, bonus included
     best: Array  # (K, S) the most that can still be made of a soup
     times: Array  # (K, S) steps of cooking
     floor: Array  # (K, H, W) number of a floor or gate cell, row by row, or NOTHING
     neighbours: Array  # (K, F, 4) floor or gate cell next to one, by direction, or NOTHING: what kernels.paths floods
-    views: Array  # (14,) see View
+    views: Array  # (15,) see View
     object_cells: Array  # (K, M, 2) cells x, y that are drawn anew in every picture; unused rows are 0
     template: Array  # (K, L) uint8, what pictures show before anything moves; (K, 0) for features
     nearest: Array  # (K, 4F, 6) flat cell closest to a pose, see NearestObject; (K, 0, 6) for pictures

@@ -13,10 +13,24 @@ from __future__ import annotations
 
 from collab_overcooked.kernels.jit import kernel
 
-from ..engine.constants import FIRST_INGREDIENT, NOTHING, Item, Player, Terrain
+from ..engine.constants import FIRST_INGREDIENT, HAND_END, NOTHING, Item, Player, Terrain, Thing
+from ..engine.rules import is_prepared, needed_work
 from .distances import FAR, HAND_OVER, is_meeting_place, is_same_side, measure_delivery, survey, travel
 from .joint_moves import move_together, send, yield_to
-from .kitchen import DISH, INTERACT, SAME_POLICY, SOUP, STAY, Goal, Station, can_act, item_at, item_on
+from .kitchen import (
+    DISH,
+    INTERACT,
+    SAME_POLICY,
+    SOUP,
+    STAY,
+    Goal,
+    Station,
+    can_act,
+    is_unprepared,
+    item_at,
+    item_on,
+    stores,
+)
 from .needs import Need, best_target, column_of, count_kinds, count_loose, lacks_ingredients, list_needs, total_need
 
 GATE_COST = 6  # steps that a closed gate costs if another player may open it
@@ -87,12 +101,25 @@ def has_room(kitchen, cells, team, distances, jobs, i, item):
 
 
 @kernel
-def send_carrier(kitchen, cells, team, distances, jobs, i, item):
-    """Players carry their things to where they are needed soonest, via a counter if necessary.
+def best_station(kitchen, cells, distances, taken, item, cell):
+    """Find the free station that prepares an ingredient and to which it gets soonest from a cell; NOTHING for none."""
+    best, least = NOTHING, FAR
+    for s in range(taken.shape[0]):
+        is_own = kitchen.stations[s, Station.TERRAIN] == kitchen.prepare[item - FIRST_INGREDIENT]
+        if not is_own or taken[s] == 1 or item_on(kitchen, cells, s) != Item.NONE:
+            continue
+        if distances.delivery[s, cell] < least:
+            best, least = s, distances.delivery[s, cell]
+    return best
+
+
+@kernel
+def send_carrier(kitchen, env, team, distances, jobs, i, item):
+    """Players carry their things to where they are needed soonest, via a counter if necessary, or first to a station.
 
     Mutates: jobs.goals, jobs.needs, jobs.taken.
     """
-    needs, cell, later = jobs.needs, distances.here[i], False
+    cells, needs, cell, later = env.cells, jobs.needs, distances.here[i], False
     rank = 5 if item == SOUP else 4 if item == DISH else 3
     target = best_target(kitchen, distances, needs, item, False, cell)
     if target == NOTHING and item >= FIRST_INGREDIENT:
@@ -102,6 +129,11 @@ def send_carrier(kitchen, cells, team, distances, jobs, i, item):
         return
     if item != SOUP:
         needs[target, column_of(needs, item, later)] -= 1
+    if not is_prepared(env.players[i, Player.HAND : HAND_END], kitchen.prepare):
+        target = best_station(kitchen, cells, distances, jobs.taken, item, cell)
+        if target == NOTHING:
+            return
+        jobs.taken[target] = 1
     if travel(distances, target, cell) >= FAR or team.barred[i, target] == 1:
         target = best_counter(kitchen, cells, team, distances, jobs.taken, i, target)
         if target != NOTHING:
@@ -149,7 +181,7 @@ def update_needs(kitchen, env, team, distances, jobs):
                 if env.players[i, Player.HAND] != item or goals[i, Goal.RANK] > 0:
                     continue
                 if later or not relief or item == SOUP or can_walk(kitchen, team, distances, jobs, i, item):
-                    send_carrier(kitchen, env.cells, team, distances, jobs, i, item)
+                    send_carrier(kitchen, env, team, distances, jobs, i, item)
                     if relief:
                         keep_clear(kitchen, env.cells, team, distances, jobs, i, item)
 
@@ -203,11 +235,18 @@ def find_use(kitchen, barred, distances, needs, i, s, item):
 
 
 @kernel
+def is_raw(kitchen, cells, s, item):
+    """Return whether a thing from a station is an ingredient that still has to be prepared."""
+    from_counter = kitchen.stations[s, Station.TERRAIN] == Terrain.COUNTER and is_unprepared(kitchen, cells, s)
+    return from_counter or (not stores(kitchen.stations[s, Station.TERRAIN]) and needed_work(item, kitchen.prepare) > 0)
+
+
+@kernel
 def fetch_time(kitchen, cells, team, distances, jobs, i, s):
     """Return how long it takes to fetch a station's item to where it is needed, and where that is.
 
-    Nothing is fetched from a dispenser while enough of it lies about, or handed over where there is no room; no dish
-    where the soup would never be served.
+    Nothing is fetched from a dispenser while enough of it lies about, handed over where there is no room, or prepared
+    where no station is free; no dish where the soup would never be served.
 
     Returns:
         Steps and target; FAR if there is no use for it.
@@ -215,11 +254,13 @@ def fetch_time(kitchen, cells, team, distances, jobs, i, s):
     item, needs, cell = item_at(kitchen, cells, s), jobs.needs, distances.here[i]
     if item == Item.NONE or travel(distances, s, cell) >= FAR:
         return FAR, NOTHING
-    is_loose = kitchen.stations[s, Station.TERRAIN] != Terrain.COUNTER and jobs.loose[item] > 0
+    is_loose = not stores(kitchen.stations[s, Station.TERRAIN]) and jobs.loose[item] > 0
     if is_loose and jobs.loose[item] >= total_need(kitchen, needs, item):
         return FAR, NOTHING
     least, best = find_use(kitchen, team.barred, distances, needs, i, s, item)
     if best == NOTHING:
+        return FAR, NOTHING
+    if is_raw(kitchen, cells, s, item) and best_station(kitchen, cells, distances, jobs.taken, item, cell) == NOTHING:
         return FAR, NOTHING
     if travel(distances, best, cell) < FAR:
         refused = item == DISH and best_target(kitchen, distances, needs, SOUP, False, cell) == NOTHING
@@ -250,6 +291,13 @@ def gate_time(kitchen, env, distances, goals, j, g):
 
 
 @kernel
+def can_work(kitchen, cells, s):
+    """Return whether empty hands can prepare what lies on a station: work at a board, or start a blender."""
+    terrain, x, y = kitchen.stations[s, Station.TERRAIN], kitchen.stations[s, Station.X], kitchen.stations[s, Station.Y]
+    return terrain == Terrain.BOARD or (terrain == Terrain.BLENDER and cells[y, x, Thing.TICK] == 0)
+
+
+@kernel
 def job_time(kitchen, env, team, distances, jobs, i, s):
     """Return how long a job at a station takes a player with empty hands: fetching, starting or opening.
 
@@ -261,6 +309,9 @@ def job_time(kitchen, env, team, distances, jobs, i, s):
         return FAR, NOTHING
     if terrain == Terrain.POT:
         return travel(distances, s, distances.here[i]) if jobs.needs[s, Need.START] == 1 else FAR, NOTHING
+    if terrain != Terrain.COUNTER and stores(terrain) and is_unprepared(kitchen, env.cells, s):
+        works = can_work(kitchen, env.cells, s)
+        return travel(distances, s, distances.here[i]) if works else FAR, NOTHING
     if terrain == Terrain.GATE:
         steps = gate_time(kitchen, env, distances, jobs.goals, i, s)
         return steps - GATE_BONUS if steps < FAR else FAR, NOTHING
@@ -269,10 +320,15 @@ def job_time(kitchen, env, team, distances, jobs, i, s):
 
 @kernel
 def mark_as_assigned(kitchen, cells, jobs, s, target):
-    """Remove a thing that a player goes to fetch from the needs. Mutates: jobs.needs, jobs.loose, jobs.taken."""
-    item, needs = item_at(kitchen, cells, s), jobs.needs
-    if kitchen.stations[s, Station.TERRAIN] == Terrain.COUNTER:
+    """Remove what a player goes to do or to fetch from the needs. Mutates: jobs.needs, jobs.loose, jobs.taken."""
+    item, needs, terrain = item_at(kitchen, cells, s), jobs.needs, kitchen.stations[s, Station.TERRAIN]
+    if terrain == Terrain.POT:
+        needs[s, Need.START] = 0
+    if stores(terrain):
         jobs.taken[s] = 1
+    if target == NOTHING:
+        return
+    if stores(terrain):
         jobs.loose[item] -= 1
     if item != SOUP:
         now = column_of(needs, item, False)
@@ -312,10 +368,7 @@ def give_jobs(kitchen, env, team, distances, jobs):
             return
         terrain = kitchen.stations[what, Station.TERRAIN]
         send(distances, goals, who, what, 4 if terrain == Terrain.GATE else 2)
-        if terrain == Terrain.POT:
-            jobs.needs[what, Need.START] = 0
-        elif terrain != Terrain.GATE:
-            mark_as_assigned(kitchen, env.cells, jobs, what, where)
+        mark_as_assigned(kitchen, env.cells, jobs, what, where)
         if goals[who, Goal.OPENED] == 1:
             open_for_oneself(kitchen.gates, distances, goals, who)
 

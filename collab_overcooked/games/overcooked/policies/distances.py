@@ -8,7 +8,7 @@ from collab_overcooked.kernels.arrays import array_of, copy_numbers
 from collab_overcooked.kernels.jit import kernel
 
 from ..engine.constants import NOTHING, Player, Terrain
-from .kitchen import IN_THE_WAY, Array, Station, is_shut
+from .kitchen import IN_THE_WAY, Array, Station, is_shut, stores
 
 FAR = 1 << 12  # no way
 HAND_OVER = 4  # steps that a change of hands costs beside the walk
@@ -124,7 +124,8 @@ def measure_delivery(kitchen, distances):
             divided = divided or regions[cell] != regions[here]
     for s in range(stations.shape[0]):
         terrain = stations[s, Station.TERRAIN]
-        if terrain != Terrain.POT and terrain != Terrain.SERVING:
+        is_target = terrain == Terrain.POT or terrain == Terrain.SERVING or stores(terrain)
+        if not is_target or terrain == Terrain.COUNTER:
             continue
         for cell in range(delivery.shape[1]):
             delivery[s, cell] = travel(distances, s, cell)

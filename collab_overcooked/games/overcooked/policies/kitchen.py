@@ -20,7 +20,9 @@ from ..engine.compile import WALKABLE, belts_ahead, is_belt, number_regions
 from ..engine.constants import (
     COUNT,
     FIRST_PILE,
+    FIRST_STATION,
     HAND_END,
+    LAST_STATION,
     MAX_INGREDIENTS,
     NOTHING,
     Action,
@@ -31,7 +33,7 @@ from ..engine.constants import (
     Terrain,
     Thing,
 )
-from ..engine.rules import dispensed, effect_of
+from ..engine.rules import dispensed, effect_of, is_prepared
 from ..engine.spec import number_of
 
 Array = np.ndarray
@@ -61,6 +63,7 @@ class Kitchen(NamedTuple):
     values: Array  # (number of soups,) what delivering a soup pays
     best: Array  # (number of soups,) the most that can still be made of a soup
     times: Array  # (number of soups,) steps of cooking
+    prepare: Array  # (kinds,) see engine.state.Tables
     params: Array  # see engine.constants.Param
     gate_limit: Array  # (1,) see engine.constants.LayoutSize
     soups: Array  # (Q,) soups of up to three ingredients, those with fewest of the first kinds first
@@ -117,13 +120,13 @@ def make_kitchens(tables: Any) -> Kitchen:
         for s, (terrain, x, y) in enumerate(rows):
             if terrain == Terrain.GATE:
                 gates[k, tables.floor[k, y, x]] = s
-    params = np.tile(tables.params, (n_layouts, 1))
+    params, prepare = (np.tile(numbers, (n_layouts, 1)) for numbers in (tables.params, tables.prepare))
     gate_limit = tables.frames[:, [LayoutSize.GATE_LIMIT]]
-    for array in (stations, stands, ends, fed, gates, regions, params, gate_limit):
+    for array in (stations, stands, ends, fed, gates, regions, prepare, params, gate_limit):
         array.setflags(write=False)
     shared = tables.floor, tables.neighbours, tables.values, tables.best, tables.times
     soups = _list_soups(n_layouts, tables.values.shape[1])
-    return Kitchen(stations, stands, ends, fed, gates, regions, *shared, params, gate_limit, soups)
+    return Kitchen(stations, stands, ends, fed, gates, regions, *shared, prepare, params, gate_limit, soups)
 
 
 def _list_soups(n_layouts: int, n_soups: int) -> Array:
@@ -183,14 +186,29 @@ def item_on(kitchen, cells, s):
 def item_at(kitchen, cells, s):
     """Return the item that empty hands get at a station, Item.NONE for nothing."""
     terrain = kitchen.stations[s, Station.TERRAIN]
-    return item_on(kitchen, cells, s) if terrain == Terrain.COUNTER else dispensed(terrain)
+    if terrain == Terrain.COUNTER or (stores(terrain) and not is_unprepared(kitchen, cells, s)):
+        return item_on(kitchen, cells, s)
+    return dispensed(terrain)
+
+
+@kernel
+def stores(terrain):
+    """Return whether things lie on a kind of station: counters, and those that prepare ingredients."""
+    return terrain == Terrain.COUNTER or FIRST_STATION <= terrain <= LAST_STATION
+
+
+@kernel
+def is_unprepared(kitchen, cells, s):
+    """Return whether an ingredient lies on a station that still has to be prepared."""
+    cell = cells[kitchen.stations[s, Station.Y], kitchen.stations[s, Station.X]]
+    return not is_prepared(cell, kitchen.prepare)
 
 
 @kernel
 def answers(kitchen, cells, s, hand):
     """Return whether hands can do something at a station now."""
     terrain, x, y = kitchen.stations[s, Station.TERRAIN], kitchen.stations[s, Station.X], kitchen.stations[s, Station.Y]
-    return effect_of(hand, cells[y, x], terrain, kitchen.times, kitchen.params) != Effect.NONE
+    return effect_of(hand, cells[y, x], terrain, kitchen.times, kitchen.prepare, kitchen.params) != Effect.NONE
 
 
 @kernel

@@ -22,7 +22,7 @@ from ..engine.constants import (
 )
 from ..engine.rules import count_ingredients, is_full, is_idle
 from .distances import FAR
-from .kitchen import DISH, SOUP, Array, Goal, Station, item_on
+from .kitchen import DISH, SOUP, Array, Goal, Station, item_on, stores
 
 
 class Need(IntEnum):
@@ -148,7 +148,7 @@ def count_loose(kitchen, env, claimed, jobs):
     loose[:] = 0
     for s in range(taken.shape[0]):
         taken[s] = 0
-        if kitchen.stations[s, Station.TERRAIN] == Terrain.COUNTER:
+        if stores(kitchen.stations[s, Station.TERRAIN]):
             item = item_on(kitchen, env.cells, s)
             taken[s] = claimed[s] > 0 and item != Item.NONE
             loose[item] += taken[s] == 0

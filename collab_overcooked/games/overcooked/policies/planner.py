@@ -37,11 +37,11 @@ from ..engine.constants import (
     Terrain,
     Thing,
 )
-from ..engine.rules import count_ingredients, is_idle, is_ready
+from ..engine.rules import count_ingredients, is_idle, is_ready, needed_work
 from .distances import FAR, Distances, fill_field, locate, shut
 from .greedy import assigner
 from .joint_moves import Moves, move_together, send
-from .kitchen import DISH, INTERACT, SOUP, STAY, Array, Goal, Station, TeamView, answers, can_act, faces
+from .kitchen import DISH, INTERACT, SOUP, STAY, Array, Goal, Station, TeamView, answers, can_act, faces, stores
 
 # What things are worth, in thousandths of a soup delivered.
 SERVED = 1000
@@ -51,6 +51,7 @@ COOKED = 260  # more when it is ready, in equal parts for each step
 LOADED = 800
 CARRIED = 45  # an ingredient or dish in hand, as long as it can be of use
 LYING = 30  # the same on a counter
+PREPARED = 30  # more for an ingredient that needs preparation, in equal parts for its work
 PER_STEP = 4  # less for each step to the next station
 MAX_STEPS = 60  # steps, at most, that count
 UNDECIDED = 5  # steps for which having no subtask counts
@@ -79,7 +80,7 @@ def evaluate_states(kitchens, open_distances, state, goals, worth):
             dishes -= hand[Thing.ITEM] == DISH
             ingredients -= hand[Thing.ITEM] >= FIRST_INGREDIENT
         for s in range(stations.shape[0]):
-            if stations[s, Station.TERRAIN] == Terrain.COUNTER:
+            if stores(stations[s, Station.TERRAIN]):
                 thing = env.cells[kitchen.stations[s, Station.Y], kitchen.stations[s, Station.X]]
                 total += heuristic_thing(kitchen, thing, CARRIED - LYING, ingredients, dishes)
                 dishes -= thing[Thing.ITEM] == DISH
@@ -94,7 +95,9 @@ def heuristic_thing(kitchen, thing, less, ingredients, dishes):
         return (LOADED - 6 * less) * kitchen.values[thing[Thing.SOUP]] // max(kitchen.best[0], 1)
     if thing[Thing.ITEM] == Item.NONE or (dishes if thing[Thing.ITEM] == DISH else ingredients) <= 0:
         return 0
-    return CARRIED - less
+    needed = needed_work(thing[Thing.ITEM], kitchen.prepare)
+    done = PREPARED * thing[Thing.TICK] // needed if needed > 0 else 0
+    return CARRIED - less + done
 
 
 @kernel

@@ -17,6 +17,7 @@ from ..engine.constants import (
     LETTERS,
     MAX_INGREDIENTS,
     NOTHING,
+    STATIONS,
     Clock,
     Kind,
     LayoutSize,
@@ -118,7 +119,7 @@ class OvercookedManual(OvercookedText):
             if named:
                 places = ", ".join(f"{object_name(thing)} ({thing[Object.X]}, {thing[Object.Y]})" for thing in named)
                 lines.append(f"- {TITLES[kind]}: {places}")
-        lines += self.belt_rules(layout.grid, self.names_at(k))
+        lines += self.belt_rules(layout.grid, self.names_at(k)) + self.station_places(layout.grid)
         lines += self._reach(k, starts, seat, reader.alone)
         actions = self._directive_rules(k) if self.levels[seat] == MEDIUM else self._primitives(k, reader, seat)
         return "\n".join([*lines, "", *actions])
@@ -194,6 +195,7 @@ class OvercookedManual(OvercookedText):
         used = {symbol for row in self.draw_map(k) for symbol in row}
         legend = [f"{letter} {TITLES[kind]}" for kind, letter in zip(Kind, LETTERS, strict=True) if letter in used]
         legend += ["W walls"] if "W" in used else []
+        legend += [f"{symbol} {kind.name.lower()}s" for symbol, kind in STATIONS.items() if symbol in used]
         legend += [f"{' '.join(sorted(used & BELTS.keys()))} belts"] if used & BELTS.keys() else []
         return [
             MOVES,
@@ -210,6 +212,7 @@ class OvercookedManual(OvercookedText):
         lines = [
             f"A pot takes up to {MAX_INGREDIENTS} ingredients, one at a time. {start}{' and' if auto else ''} cooks "
             f"for {' or '.join(map(str, times))} steps, during which it takes nothing.",
+            *self.prepare_rules(),
             *self.burn_rules(),
             "Load ready soup onto a dish from the dispenser and deliver it at a serving cell. You can hold one thing.",
             "You cannot walk through counters and stations."

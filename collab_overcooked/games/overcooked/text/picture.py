@@ -36,8 +36,9 @@ from .text import soup_text
 
 SHOWN_ORDERS = 4  # orders with a line of their own; the others are counted
 PANEL = 24  # width, font sizes
-BELT_SPRITES = {symbol: kind.name.lower() for symbol, kind in BELTS.items()}
-SPRITES = {"X": "counter", "W": "wall", "G": "gate", "P": "pot", "D": "dishes", "S": "serving"} | BELT_SPRITES
+STATION_SPRITES = {"C": "chopping_board", "H": "oven", "M": "blender"}
+STATION_SPRITES |= {symbol: kind.name.lower() for symbol, kind in BELTS.items()}
+SPRITES = {"X": "counter", "W": "wall", "G": "gate", "P": "pot", "D": "dishes", "S": "serving"} | STATION_SPRITES
 TEXTS = {"X": "##", "W": "%%"}
 CRATES = {"O": "onion", "T": "tomato"}
 FOODS = {"onion": "yellow_onion"}  # sprites of another name
@@ -72,11 +73,18 @@ def _plain_cell(symbol: str, shade: int) -> BoardCell:
     return BoardCell(SPRITES[symbol], TEXTS.get(symbol, symbol))
 
 
+def work_label(thing: Thing) -> str:
+    """Return how far an ingredient is prepared."""
+    done: str = thing["preparation"]
+    return done if thing["work"] >= thing["needs"] else f"{thing['work']} of {thing['needs']} {done}"
+
+
 def object_cell(thing: Thing, symbol: str, cooked: int | None, time: int, labels: tuple[str, ...] = ()) -> BoardCell:
     """Return the cell of an object on a counter or in a pot, there with its steps of cooking, None before the first."""
     if symbol != "P":
-        sprite = BELT_SPRITES.get(symbol, "counter")
-        return BoardCell(sprite, f"[{thing['item'][0]}]", (icon_of(thing),), labels=labels)
+        sprite = STATION_SPRITES.get(symbol, "counter")
+        done = (work_label(thing),) if thing.get("work") else ()
+        return BoardCell(sprite, f"[{thing['item'][0]}]", (icon_of(thing),), labels=(*done, *labels))
     if thing["ready"]:
         soon = (f"burns in {thing['burns_in']}",) if "burns_in" in thing else ()
         return BoardCell("pot", "P!", (icon_of(thing),), labels=(*soon, *labels), ready=True)
@@ -140,7 +148,9 @@ def _cells(layout: Layout, scene: Scene, objects: Mapping[tuple[int, int], str])
     for thing in scene["objects"]:
         x, y = thing["position"]
         cooked = None if thing.get("tick", IDLE) == IDLE else thing["tick"]
-        cells[x, y] = object_cell(thing, layout.grid[y][x], cooked, thing.get("time", 0), (objects[x, y],))
+        cells[x, y] = object_cell(
+            thing, layout.grid[y][x], cooked, thing.get("time", 0), (objects[x, y],) if (x, y) in objects else ()
+        )
     return cells
 
 
@@ -149,7 +159,7 @@ def held_text(thing: Thing | None) -> str:
     if thing is None:
         return "nothing"
     if thing["item"] != "soup":
-        return str(thing["item"])
+        return f"{work_label(thing)} {thing['item']}" if thing.get("work") else str(thing["item"])
     names = thing["ingredients"]
     return f"soup of {soup_text((names.count('onion'), names.count('tomato')))}"
 

@@ -15,10 +15,14 @@ from collab_overcooked.kernels.grid import Direction
 from collab_overcooked.kernels.macro_actions import MEDIUM, Macro
 
 from ..engine.constants import (
+    FIRST_INGREDIENT,
     FIRST_ROWS,
+    FIRST_STATION,
     HAND_END,
     IDLE,
     INGREDIENTS,
+    LAST_STATION,
+    MACHINE_WORK,
     MAX_INGREDIENTS,
     MEMORY,
     NOTHING,
@@ -32,13 +36,14 @@ from ..engine.constants import (
     Terrain,
     Thing,
 )
-from ..engine.rules import is_counter, is_ready
+from ..engine.rules import is_counter, is_ready, needed_work
 from ..engine.spec import counts_of, number_of
 from ..engine.state import State
 from ..pool import KitchenPool
 
 MAX_COUNTER = 10**9  # of what counts on for ever, such as the score
 OBJECTS = {"onion": Item.ONION, "tomato": Item.TOMATO, "dish": Item.DISH, "soup": Item.SOUP}
+PREPARED = {Terrain.BOARD: "chopped", Terrain.GRILL: "grilled", Terrain.BLENDER: "blended"}
 COUNT, FACING = codec.integers(0, MAX_COUNTER), codec.members_of(Direction, "facing")
 
 Scene = Mapping[str, Any]
@@ -92,7 +97,26 @@ THING = {
     "time": COUNT.parser,
     "ready": boolean_or_bit,
     "burns_in": COUNT.parser,
+    "work": integer(0, MACHINE_WORK),
+    "needs": integer(1, MACHINE_WORK),
+    "preparation": one_of([*PREPARED.values()], "preparation"),
 }
+
+
+def decode_work(item: int, work: int, prepare: np.ndarray, derived: bool) -> dict[str, Any]:
+    """Decode the work done on an ingredient, and how it is prepared; empty where it needs no preparation."""
+    station = prepare[item - FIRST_INGREDIENT] if item >= FIRST_INGREDIENT else 0
+    if station == 0:
+        return {}
+    told = {"needs": int(needed_work(item, prepare)), "preparation": PREPARED[Terrain(station)]}
+    return {"work": int(work), **(told if derived else {})}
+
+
+def check_work(place: str, thing: Mapping[str, Any], item: int, prepare: np.ndarray) -> None:
+    """Refuse more work on an ingredient than its preparation takes."""
+    most = needed_work(item, prepare)
+    if thing.get("work", 0) > most:
+        raise ValueError(f"{place}: work on {thing['item']} is 0 to {most}, not {thing['work']}")
 
 
 def names_of(soup: int) -> list[str]:
@@ -100,12 +124,12 @@ def names_of(soup: int) -> list[str]:
     return [name for name, count in zip(INGREDIENTS, counts_of(soup), strict=False) for _ in range(count)]
 
 
-def _decode_thing(thing: Sequence[int], times: Any, derived: bool) -> dict[str, Any] | None:
+def _decode_thing(thing: Sequence[int], times: Any, prepare: Any, derived: bool) -> dict[str, Any] | None:
     item, soup, tick = thing
     if item in (Item.NONE, Item.OPEN):
         return None
     if item != Item.SOUP:
-        return {"item": Item(item).name.lower()}
+        return {"item": Item(item).name.lower(), **decode_work(item, tick, prepare, derived)}
     return {
         "item": "soup",
         "ingredients": names_of(soup),
@@ -119,7 +143,7 @@ def _encode_thing(thing: Mapping[str, Any] | None, times: Any) -> list[int]:
     if thing is None:
         return [Item.NONE, 0, 0]
     if thing["item"] != "soup":
-        return [OBJECTS[thing["item"]], 0, 0]
+        return [OBJECTS[thing["item"]], 0, thing.get("work", 0)]
     ingredients = thing.get("ingredients", [])
     soup = number_of([ingredients.count(name) for name in INGREDIENTS])
     return [Item.SOUP, soup, thing.get("tick", times[soup])]
@@ -136,6 +160,13 @@ def _check_soup(place: str, thing: Mapping[str, Any], in_pot: bool, burn: int | 
     if tick > last or (tick < time and not in_pot):
         where = "in a pot" if in_pot else "outside a pot"
         raise ValueError(f"{place}: tick of a soup {where} is {f'{IDLE} to {last}' if in_pot else time}, not {tick}")
+
+
+def can_lie(item: int, kind: int, prepare: np.ndarray) -> bool:
+    """Return whether a thing may lie on a kind of cell: anything on counters, soup in pots, its own at a station."""
+    if FIRST_STATION <= kind <= LAST_STATION:
+        return bool(item >= FIRST_INGREDIENT and prepare[item - FIRST_INGREDIENT] == kind)
+    return bool(is_counter(kind) or (kind == Terrain.POT and item == Item.SOUP))
 
 
 def check_places(players: Sequence[Mapping[str, Any]], can_stand: np.ndarray, where: str) -> None:
@@ -205,10 +236,11 @@ class OvercookedScenes(KitchenPool):
         return codec.Codec(parser, names_of, lambda names: number_of([names.count(name) for name in INGREDIENTS]))
 
     def _holding(self) -> Part:
-        times, hand = self.compiled.tables.times, slice(Player.HAND, HAND_END)
+        times, prepare = self.compiled.tables.times, self.compiled.tables.prepare
+        hand = slice(Player.HAND, HAND_END)
 
         def read(rows: Rows) -> dict[str, Any] | None:
-            return _decode_thing(rows["players"][hand], times[rows.env["clock"][Clock.LAYOUT]], rows.derived)
+            return _decode_thing(rows["players"][hand], times[rows.env["clock"][Clock.LAYOUT]], prepare, rows.derived)
 
         def write(rows: Rows, value: Mapping[str, Any] | None) -> None:
             rows["players"][hand] = _encode_thing(value, times[rows.env["clock"][Clock.LAYOUT]])
@@ -223,7 +255,7 @@ class OvercookedScenes(KitchenPool):
             lying = []
             for y, line in enumerate(rows["cells"]):
                 for x, cell in enumerate(line):
-                    thing = _decode_thing(cell, tables.times[k], rows.derived)
+                    thing = _decode_thing(cell, tables.times[k], tables.prepare, rows.derived)
                     if thing is None:
                         continue
                     if burn is not None and thing.get("ready") and tables.terrain[k, y, x] == Terrain.POT:
@@ -237,8 +269,11 @@ class OvercookedScenes(KitchenPool):
             cells[terrain != Terrain.GATE] = 0
             for thing in value:
                 x, y = thing["position"]
-                if not is_counter(terrain[y, x]) and not (terrain[y, x] == Terrain.POT and thing["item"] == "soup"):
-                    raise ValueError(f"{thing['item']} cannot lie at {[x, y]}: counters take anything, pots soup only")
+                if not can_lie(OBJECTS[thing["item"]], terrain[y, x], tables.prepare):
+                    raise ValueError(
+                        f"{thing['item']} cannot lie at {[x, y]}: counters take anything, pots soup, other stations "
+                        "what they prepare"
+                    )
                 if cells[y, x, Thing.ITEM] != Item.NONE:
                     raise ValueError(f"two objects lie at {[x, y]}")
                 cells[y, x] = _encode_thing(thing, tables.times[k])
@@ -276,6 +311,7 @@ class OvercookedScenes(KitchenPool):
                 raise ValueError(f"state.gates[{k_gate}]: {allowed}, not {gate['counter']}")
         for place, thing, in_pot in self._things(k, scene):
             _check_soup(place, thing, in_pot, self.compiled.config.burn)
+            check_work(place, thing, OBJECTS[thing["item"]], self.compiled.tables.prepare)
         can_stand = self.compiled.tables.floor[k] != NOTHING
         for gate in scene["gates"]:
             x, y = gate["position"]

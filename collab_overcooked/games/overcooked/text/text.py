@@ -22,6 +22,7 @@ from collab_overcooked.kernels.macro_actions import MEDIUM, Macro
 from ..engine.constants import (
     BELTS,
     BLOCKED,
+    FIRST_INGREDIENT,
     FIRST_ROWS,
     HAND_END,
     INGREDIENTS,
@@ -29,6 +30,7 @@ from ..engine.constants import (
     MAX_INGREDIENTS,
     MEMORY,
     NOTHING,
+    STATIONS,
     Action,
     Clock,
     DirectiveHistory,
@@ -58,10 +60,10 @@ from ..engine.directives import (
     nearest_counter,
 )
 from ..engine.macro_actions import judge_action
-from ..engine.rules import count_ingredients, count_kind, is_idle, is_ready
+from ..engine.rules import count_ingredients, count_kind, is_idle, is_ready, needed_work
 from ..engine.solvability import FLOOR, flood, neighbours
 from ..engine.spec import counts_of
-from .scene import OvercookedScenes
+from .scene import PREPARED, OvercookedScenes
 
 Array = np.ndarray
 MENU = "You can:"  # before the directives that are possible
@@ -88,6 +90,9 @@ KINDS_OF_CELLS = {  # cells that a change may bring
     Terrain.DISHES: "a dish dispenser",
     Terrain.POT: "a pot",
     Terrain.SERVING: "a serving cell",
+    Terrain.BOARD: "a board",
+    Terrain.GRILL: "a grill",
+    Terrain.BLENDER: "a blender",
     **{kind: f"a belt to the {kind.name.removeprefix('BELT_').lower()}" for kind in BELTS.values()},
 }
 THINGS = (*TAKEN.values(), "soup", "plate", "pot", "gate", "counter", "serving", "dispenser", "ingredient", "order")
@@ -174,6 +179,7 @@ LABELS = {
     Event.SOUP_DELIVERY: "deliver soup",
     Event.SOUP_DROP: "put soup down",
     Event.SOUP_BURNT: BURNS,
+    Event.PREPARATION: "prepare ingredient",
     Event.ORDER_EXPIRED: "order expires",
 }
 EVENT_NAMES = tuple((int(event), event.name.lower()) for event in Event)
@@ -222,9 +228,24 @@ def soup_text(soup: Sequence[int]) -> str:
     return " and ".join(counted(count, food) for count, food in zip(soup, INGREDIENTS, strict=False) if count)
 
 
-def thing_text(thing: Array) -> str:
-    """Return the text of an object in a hand or on a counter."""
+def prepared_text(name: str, work: int, needed: int, done: str) -> str:
+    """Return the text of an ingredient that needs preparation."""
+    if work >= needed:
+        return f"a {done} {name}"
+    return f"{with_article(name)}{f', {work} of {needed} {done}' * (work > 0)}"
+
+
+def with_article(name: str) -> str:
+    """Return a noun with its article."""
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+
+
+def thing_text(thing: Array, prepare: Array | None = None) -> str:
+    """Return the text of an object in a hand or on a counter, given the table ``prepare`` if ingredients need it."""
     item = Item(thing[Thing.ITEM])
+    if prepare is not None and item >= FIRST_INGREDIENT and prepare[item - FIRST_INGREDIENT]:
+        done = PREPARED[Terrain(prepare[item - FIRST_INGREDIENT])]
+        return prepared_text(item.name.lower(), int(thing[Thing.TICK]), needed_work(item, prepare), done)
     if item == Item.SOUP:
         onions, tomatoes = count_kind(thing[Thing.SOUP], Item.ONION), count_kind(thing[Thing.SOUP], Item.TOMATO)
         return f"a soup of {onions} onions{f' and {tomatoes} tomatoes' if tomatoes else ''} in a dish"
@@ -366,7 +387,7 @@ class OvercookedText(OvercookedScenes):
             me=NAMES[seat],
             current=self.directive_texts[running] if running != NOTHING else "",
             object=object_name(tables.objects[0, slot]) if slot != NOTHING else "",
-            held=thing_text(player[Player.HAND : HAND_END]),
+            held=thing_text(player[Player.HAND : HAND_END], self.compiled.tables.prepare),
             x=x,
             y=y,
         )
@@ -414,7 +435,7 @@ class OvercookedText(OvercookedScenes):
             blocked[j] = {name for name in self.slots[k] if distances[j][name] == NOTHING != alone[j][name]}
         return {
             "history": [texts[row] for row in latest_first[::-1] if row],
-            "holding": {j: thing_text(state.players[i, j, Player.HAND : HAND_END]) for j in seats},
+            "holding": {j: thing_text(state.players[i, j, Player.HAND : HAND_END], tables.prepare) for j in seats},
             "distances": distances,
             "blocked": blocked,
             "objects": {name: state.cells[i, y, x].tolist() for (x, y), name in self.object_names[k].items()},
@@ -478,6 +499,7 @@ class OvercookedText(OvercookedScenes):
             for name in kinds[Kind.GATE]
             if moves[name] != NOTHING
         ]
+        lines += self._station_lines(state, i)
         standing = {(x, y) for x, y in state.players[i][:, [Player.X, Player.Y]].tolist()}
         lines += self.change_lines(state, i, standing)
         if seen["put_down"]:
@@ -487,6 +509,15 @@ class OvercookedText(OvercookedScenes):
         else:
             lines.append(f"{MENU} " + "; ".join(seen["feasible"]) + ".")
         return "\n".join(lines)
+
+    def _station_lines(self, state: Any, i: int) -> list[str]:
+        """Return what is at the stations that prepare ingredients."""
+        tables, k = self.compiled.tables, state.clock[i, Clock.LAYOUT]
+        lines = []
+        for x, y in tables.stations[k, : tables.frames[k, LayoutSize.STATIONS]].tolist():
+            name = Terrain(tables.terrain[k, y, x]).name.capitalize()
+            lines.append(f"{name} ({x}, {y}): {thing_text(state.cells[i, y, x], tables.prepare)}.")
+        return lines
 
     def names_at(self, k: int) -> Mapping[tuple[int, int], str]:
         return self.object_names[k]
@@ -521,7 +552,8 @@ class OvercookedText(OvercookedScenes):
 
     def draw_map(self, k: int) -> list[list[str]]:
         """Return the cells of a layout: an object is the letter of its name, a wall ``W`` and the floor a blank."""
-        rows = [["W" if symbol == "W" else " " for symbol in row] for row in self.compiled.layouts[k].grid]
+        kept = {"W", *STATIONS}
+        rows = [[symbol if symbol in kept else " " for symbol in row] for row in self.compiled.layouts[k].grid]
         for thing in self.compiled.tables.objects[k]:
             if thing[Object.X] != NOTHING:
                 x, y = thing[Object.X], thing[Object.Y]

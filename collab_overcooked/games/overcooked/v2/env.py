@@ -90,7 +90,7 @@ class OvercookedV2(OvercookedV2Text):
         tables, player, k = self.compiled.tables, state.players[i, seat], state.clock[i, Clock.LAYOUT]
         x, y = cell_ahead(player[Player.X], player[Player.Y], player[Player.FACING])
         hand, cell, kind = player[Player.HAND : HAND_END], state.cells[i, y, x], tables.terrain[k, y, x]
-        effect = effect_of(hand, cell, kind, tables.times[k], tables.params)
+        effect = effect_of(hand, cell, kind, tables.times[k], tables.prepare, tables.params)
         return int(Reason.NO_EFFECT if action == Action.INTERACT and effect == Effect.NONE else Reason.OK)
 
     def idle_action(self, seat: int = 0) -> int:

@@ -39,6 +39,7 @@ ROOM = """
 """
 WAITING = " . . . . . . . . . . . . . . . . . . . ."  # 20 steps
 TIMES = np.full(64, 20, np.int32)
+AS_IT_IS = np.zeros(10, np.int32)  # no ingredient needs preparation
 
 
 def thing(item=Item.NONE, kinds=(), tick=0):
@@ -91,7 +92,7 @@ def test_count_used_pots():
     ],
 )
 def test_effect_at_pot(hand, cell, auto, explicit):
-    effects = [effect_at_pot(hand, cell, TIMES, params_of(starts)) for starts in (1, 0)]
+    effects = [effect_at_pot(hand, cell, TIMES, AS_IT_IS, params_of(starts)) for starts in (1, 0)]
     assert effects == [auto, explicit]
 
 
@@ -118,7 +119,7 @@ def test_effect_at_pot(hand, cell, auto, explicit):
     ],
 )
 def test_event_of(kind, hand, cell, event):
-    effect = effect_of(hand, cell, kind, TIMES, params_of(1))
+    effect = effect_of(hand, cell, kind, TIMES, AS_IT_IS, params_of(1))
     if event is None:
         assert effect == Effect.NONE
     else:

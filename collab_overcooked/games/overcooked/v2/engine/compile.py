@@ -26,14 +26,17 @@ from ...engine.compile import (
     compile_terrain,
     is_belt,
     places_of,
+    prepare_of,
     recipes_of,
 )
 from ...engine.config import pack_changes
 from ...engine.constants import (
     BELTS,
     COUNT,
+    MACHINE_WORK,
     MAX_INGREDIENTS,
     NOTHING,
+    STATIONS,
     LayoutSize,
     NearestObject,
     Param,
@@ -44,7 +47,7 @@ from ...engine.constants import (
 from ...engine.observation_layout import AXES, MAX_NUMBER, fill_view
 from ...engine.state import Tables
 from .config import OvercookedV2Config
-from .constants import COOK_TIME, DELIVERY_PAYS, KINDS_OF_CELLS, WRONG_PAYS, Plane
+from .constants import COOK_TIME, DELIVERY_PAYS, INGREDIENTS, KINDS_OF_CELLS, WRONG_PAYS, Plane
 from .spec import Layout, Recipe, counts_in, number_of_recipe
 
 STATIC = (Terrain.COUNTER, Terrain.SERVING, Terrain.POT, Terrain.INDICATOR, Terrain.BUTTON, Terrain.DISHES)
@@ -92,7 +95,10 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedV2Config, spare
         views[View.CHANGES] = first_belt + len(belts)
     if standing:
         views[View.ORDER] = first_belt + len(belts) + len(announced)
-    highest = np.array([*shown, *belts, *announced, *standing, *[1] * spare_planes], np.uint8)
+    work = [1] * len(STATIONS) + [MACHINE_WORK] if layouts[0].prepare else []
+    if work:
+        views[View.WORK] = first_belt + len(belts) + len(announced) + len(standing) + len(STATIONS)
+    highest = np.array([*shown, *belts, *announced, *standing, *work, *[1] * spare_planes], np.uint8)
     params = config.pack(
         Param,
         auto_start=config.dynamics == "auto",
@@ -117,6 +123,9 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedV2Config, spare
     drawn = dict(zip(STATIC, range(starts_of(planes)[Plane.TERRAIN], len(highest)), strict=False))
     if belts:
         drawn |= dict(zip(BELTS.values(), range(first_belt, first_belt + len(BELTS)), strict=True))
+    if work:
+        first = int(views[View.WORK]) - len(STATIONS)
+        drawn |= dict(zip(STATIONS.values(), range(first, first + len(STATIONS)), strict=True))
     tables = Tables(
         params=params,
         shaping=np.zeros((len(layouts), len(Shaping)), np.float32),
@@ -131,6 +140,7 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedV2Config, spare
         template=_template(terrain, drawn, len(highest), config.view_radius or 0),
         nearest=np.zeros((len(layouts), 0, len(NearestObject)), np.int32),
         levels=np.full(counts.pop(), Level.PRIMITIVE, np.int32),
+        prepare=prepare_of(layouts, INGREDIENTS[:kinds]),
         recipes=recipes_of(layouts, [[*map(number_of_recipe, layout.recipes)] for layout in layouts], config),
         planes=starts_of(planes)[:-1],
         permuted=_permuted(config.permuted_ingredients, kinds),
@@ -151,6 +161,7 @@ def _frame(layout: Layout, terrain: np.ndarray) -> np.ndarray:
     frame[LayoutSize.POTS], frame[LayoutSize.OBJECT_CELLS] = len(layout.cells("P")), is_object(terrain).sum()
     frame[LayoutSize.BUTTONS] = len(layout.cells("L"))
     frame[LayoutSize.BELTS] = sum(len(layout.cells(symbol)) for symbol in BELTS)
+    frame[LayoutSize.STATIONS] = sum(len(layout.cells(symbol)) for symbol in STATIONS)
     frame[LayoutSize.RECIPES], frame[LayoutSize.KINDS] = len(layout.recipes), layout.kinds
     return frame
 

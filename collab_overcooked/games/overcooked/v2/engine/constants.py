@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from ...engine.constants import BELTS, FIRST_PILE, NOTHING, Terrain
+from ...engine.constants import BELTS, FIRST_PILE, NOTHING, STATIONS, Terrain
 
 INGREDIENTS = ("onion", "tomato", "carrot", "mushroom", "potato", "cucumber", "leek", "pea", "apple", "banana")
 COOK_TIME = 20
@@ -19,6 +19,7 @@ SYMBOLS: dict[str, int] = {
     "L": Terrain.BUTTON,
     "B": Terrain.DISHES,
     **BELTS,
+    **STATIONS,
 }
 KINDS_OF_CELLS = SYMBOLS | {digit: FIRST_PILE + kind for kind, digit in enumerate(DIGITS)}
 
@@ -55,6 +56,7 @@ class Event(IntEnum):
     PRESS = 9
     SOUP_BURNT = 10  # of all players
     ORDER_EXPIRED = 11  # of all players
+    PREPARATION = 12  # interact with an ingredient at a station
 
 
 # Events of Effect, in order, and two that depend on what is held too. Plain ints, as kernels return one type.
@@ -70,6 +72,7 @@ EVENTS = (
     int(Event.SOUP_DELIVERY),
     NOTHING,
     int(Event.PRESS),
+    int(Event.PREPARATION),
 )
 
 

@@ -43,7 +43,7 @@ def observe_env(tables, env, out):
     for i in range(players.shape[0]):
         player, seen = players[i], observations[i]
         x, y = cell_ahead(player[Player.X], player[Player.Y], player[Player.FACING])
-        effect = effect_of(player[Player.HAND : HAND_END], cells[y, x], terrain[y, x], times, params)
+        effect = effect_of(player[Player.HAND : HAND_END], cells[y, x], terrain[y, x], times, tables.prepare, params)
         masks[i, : Action.INTERACT] = 1
         masks[i, Action.INTERACT] = effect != Effect.NONE
         left, top = 0, 0
@@ -89,6 +89,13 @@ def draw_thing(thing, in_pot, times, at, last, channels, out):
 
 
 @kernel
+def draw_work(thing, at, view, out):
+    """The work done on an ingredient is drawn in its cell, where ingredients need preparation. Mutates: out."""
+    if view[View.WORK] != NOTHING and thing[Thing.ITEM] >= FIRST_INGREDIENT:
+        out[at + view[View.WORK]] = thing[Thing.TICK]
+
+
+@kernel
 def draw_players(tables, env, i, left, top, out):
     """The player that sees has the first channels, all others share the next ones. Mutates: out."""
     players, channels, view, planes = env.players, env.channels[i], tables.views, tables.planes
@@ -100,7 +107,9 @@ def draw_players(tables, env, i, left, top, out):
             out[at + planes[Plane.POSITION + of]] += 1
             out[at + planes[Plane.FACING + of] + players[j, Player.FACING]] += 1
             held, last = at + planes[Plane.HAND + of], at + tables.params[Param.CHANNELS]
-            draw_thing(players[j, Player.HAND : HAND_END], False, times, held, last, channels, out)
+            hand = players[j, Player.HAND : HAND_END]
+            draw_thing(hand, False, times, held, last, channels, out)
+            draw_work(hand, at, view, out)
 
 
 @kernel
@@ -129,5 +138,6 @@ def draw_cells(tables, env, i, left, top, out):
         else:
             is_pot = kind == Terrain.POT
             draw_thing(cell, is_pot, times, at + planes[Plane.CONTENT], at + n_channels, channels, out)
+            draw_work(cell, at, view, out)
             if is_pot and timer < n_channels and cell[Thing.ITEM] == Item.SOUP and cell[Thing.TICK] != IDLE:
                 out[at + timer] = clip_u8(max(time_left(cell, times, view), 0))

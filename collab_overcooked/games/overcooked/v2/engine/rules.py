@@ -118,7 +118,7 @@ def interact_in_turn(tables, env, out):
             continue
         x, y = cell_ahead(players[i, Player.X], players[i, Player.Y], players[i, Player.FACING])
         hand, cell, kind = players[i, Player.HAND : HAND_END], cells[y, x], tables.terrain[k, y, x]
-        effect = effect_of(hand, cell, kind, times, params)
+        effect = effect_of(hand, cell, kind, times, tables.prepare, params)
         if effect == Effect.NONE:
             events[i, EventColumn.REASON] = Reason.NO_EFFECT
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations_with_replacement
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,11 @@ from typing import Any
 from collab_overcooked.io.documents import Document, LayoutError, builtin_names, load_layout
 
 from ...engine.constants import MAX_INGREDIENTS
-from ...engine.spec import number_of
+from ...engine.spec import number_of, read_prepare
 from .constants import DIGITS, INGREDIENTS, SYMBOLS
 
 FOLDER = "overcooked_v2"
-KEYS = ("name", "description", "grid", "recipes", "possible_recipes", "starts_reversed")
+KEYS = ("name", "description", "grid", "recipes", "possible_recipes", "starts_reversed", "prepare")
 SEATS = "abcd"  # starts by seat, instead of A in reading order
 STARTS = "A" + SEATS
 NEEDED = (("B", "plate pile B"), ("X", "serving cell X"), ("P", "pot P"), (STARTS, "start A"), (DIGITS, "pile 0 to 9"))
@@ -38,6 +38,7 @@ class Layout:
     kinds: int  # One more than the highest digit of a pile
     shared_counters: tuple[tuple[int, int], ...] = ()  # None is named apart
     share_soup: bool = False
+    prepare: Mapping[str, str] = field(default_factory=dict)  # Station at which each ingredient is prepared, by names
 
     def cells(self, symbol: str) -> list[tuple[int, int]]:
         """Return the cells (x, y) of a symbol, row by row."""
@@ -68,6 +69,7 @@ def load_kitchen(source: str | Path | Mapping[str, Any]) -> Layout:
         starts=tuple(reversed(starts) if doc.boolean("starts_reversed") else starts),
         recipes=_recipes(doc, kinds),
         kinds=kinds,
+        prepare=read_prepare(doc, dict(zip(DIGITS, INGREDIENTS[:kinds], strict=False)), rows),
     )
 
 

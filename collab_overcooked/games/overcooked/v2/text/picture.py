@@ -9,13 +9,13 @@ from typing import Any
 from collab_overcooked.render.model import BAD, FLOORS, GOOD, INK, WORKING, Board, BoardCell, Drawing, Progress
 
 from ...engine.constants import BUTTON_TIME
-from ...text.picture import BELT_SPRITES, crate, food_icons, kitchen_drawing, list_card, object_cell, seated
+from ...text.picture import STATION_SPRITES, crate, food_icons, kitchen_drawing, list_card, object_cell, seated
 from ..engine.compile import cell_name
 from ..engine.constants import COOK_TIME, INGREDIENTS
 from .scene import cells_in_view
 from .text import OvercookedV2Text, recipe_text, thing_text, unknown_text
 
-SPRITES = {"W": "counter", "P": "pot", "B": "dishes", "X": "serving", "R": "counter", "L": "button"} | BELT_SPRITES
+SPRITES = {"W": "counter", "P": "pot", "B": "dishes", "X": "serving", "R": "counter", "L": "button"} | STATION_SPRITES
 TEXTS = {"W": "##"}
 
 Scene = Mapping[str, Any]

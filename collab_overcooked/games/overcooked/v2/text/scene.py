@@ -22,6 +22,7 @@ from ...engine.constants import (
     FIRST_INGREDIENT,
     HAND_END,
     IDLE,
+    MACHINE_WORK,
     MAX_INGREDIENTS,
     NOTHING,
     Clock,
@@ -32,11 +33,10 @@ from ...engine.constants import (
     Terrain,
     Thing,
 )
-from ...engine.rules import is_counter
 from ...engine.spec import counts_of
 from ...engine.state import State, Tables
 from ...pool import KitchenPool
-from ...text.scene import check_places
+from ...text.scene import PREPARED, can_lie, check_places, check_work, decode_work
 from ...text.text import CONSEQUENCES
 from ..engine.constants import COOK_TIME, INGREDIENTS, Event
 from ..engine.spec import Recipe, names_of, number_of_recipe
@@ -71,22 +71,25 @@ def _thing_parsers(names: Sequence[str]) -> dict[str, Any]:
     return {
         "item": one_of([*names, "plate", "dish", SOUP], "item"),
         "ingredients": list_of(one_of(names, "ingredient"), 1, MAX_INGREDIENTS, "ingredients"),
+        "work": integer(0, MACHINE_WORK),
+        "needs": integer(1, MACHINE_WORK),
+        "preparation": one_of([*PREPARED.values()], "preparation"),
     }
 
 
-def _content(names: Sequence[str]) -> Codec:
+def _content(names: Sequence[str], prepare: np.ndarray) -> Codec:
     parser = record(_thing_parsers(names), ["item"])
-    return Codec(optional(parser), decode_thing, encode_thing)
+    return Codec(optional(parser), lambda thing: decode_thing(thing, prepare), encode_thing)
 
 
-def decode_thing(thing: Sequence[int]) -> dict[str, Any] | None:
+def decode_thing(thing: Sequence[int], prepare: np.ndarray) -> dict[str, Any] | None:
     """Decode what is in a hand or on a counter, see ``Thing``."""
-    item, soup, _ = thing
+    item, soup, tick = thing
     if item == Item.SOUP:
         return {"item": "dish", "ingredients": _names(soup)}
     if item in (Item.NONE, Item.DISH):
         return {"item": "plate"} if item == Item.DISH else None
-    return {"item": INGREDIENTS[item - FIRST_INGREDIENT]}
+    return {"item": INGREDIENTS[item - FIRST_INGREDIENT], **decode_work(item, tick, prepare, derived=True)}
 
 
 def encode_thing(thing: Mapping[str, Any] | None) -> tuple[int, int, int]:
@@ -94,7 +97,7 @@ def encode_thing(thing: Mapping[str, Any] | None) -> tuple[int, int, int]:
     if thing is None:
         return Item.NONE, 0, 0
     if thing["item"] in INGREDIENTS:
-        return FIRST_INGREDIENT + INGREDIENTS.index(thing["item"]), 0, 0
+        return FIRST_INGREDIENT + INGREDIENTS.index(thing["item"]), 0, thing.get("work", 0)
     if thing["item"] == "plate":
         return Item.DISH, 0, 0
     return Item.SOUP, _number(thing.get("ingredients", ())), COOK_TIME
@@ -170,7 +173,7 @@ class OvercookedV2Scenes(KitchenPool):
         player = {
             "position": codec.column("players", slice(Player.X, Player.Y + 1), position),
             "facing": codec.column("players", Player.FACING, codec.members_of(Direction, "facing")),
-            "holding": codec.column("players", slice(Player.HAND, HAND_END), _content(names)),
+            "holding": codec.column("players", slice(Player.HAND, HAND_END), _content(names, tables.prepare)),
             "knows_recipe": codec.column("players", Player.KNOWS, codec.BOOLEAN),
         }
         n_players = self.compiled.n_players
@@ -219,7 +222,7 @@ class OvercookedV2Scenes(KitchenPool):
                 for x, cell in enumerate(line):
                     is_pot = tables.terrain[k, y, x] == Terrain.POT
                     if cell[Thing.ITEM] != Item.NONE:
-                        thing = _decode_pot(cell, burn) if is_pot else decode_thing(cell)
+                        thing = _decode_pot(cell, burn) if is_pot else decode_thing(cell, tables.prepare)
                         objects.append({"position": [x, y], **(thing or {})})
             return objects
 
@@ -229,9 +232,11 @@ class OvercookedV2Scenes(KitchenPool):
             for thing in value:
                 x, y = thing["position"]
                 in_pot = thing["item"] == SOUP
-                if not (terrain[y, x] == Terrain.POT if in_pot else is_counter(terrain[y, x])):
+                item = Item.SOUP if in_pot else encode_thing(thing)[Thing.ITEM]
+                if (terrain[y, x] == Terrain.POT) != in_pot or not can_lie(item, terrain[y, x], tables.prepare):
                     raise ValueError(
-                        f"{thing['item']} cannot lie at {[x, y]}: soup is in pots, all else lies on counters"
+                        f"{thing['item']} cannot lie at {[x, y]}: soup is in pots, all else lies on counters or where "
+                        "it is prepared"
                     )
                 if cells[y, x, Thing.ITEM] != Item.NONE:
                     raise ValueError(f"two objects lie at {[x, y]}")
@@ -264,9 +269,14 @@ class OvercookedV2Scenes(KitchenPool):
         terrain = self.compiled.tables.terrain[self.layout_of(scene)]
         check_places(scene["players"], terrain == Terrain.FLOOR, "floor")
         for seat, player in enumerate(scene["players"]):
-            _check_thing(f"state.players[{seat}].holding", player["holding"])
+            self._check_thing(f"state.players[{seat}].holding", player["holding"])
         for number, thing in enumerate(scene["objects"]):
-            _check_thing(f"state.objects[{number}]", thing)
+            self._check_thing(f"state.objects[{number}]", thing)
+
+    def _check_thing(self, place: str, thing: Mapping[str, Any] | None) -> None:
+        _check_thing(place, thing)
+        if thing is not None and thing["item"] in INGREDIENTS:
+            check_work(place, thing, encode_thing(thing)[Thing.ITEM], self.compiled.tables.prepare)
 
     def _complete(self, state: State, i: int, scene: Scene) -> tuple[bool, bool]:
         clock = state.clock[i]

@@ -10,8 +10,20 @@ import numpy as np
 from collab_overcooked.io.text import plural
 
 from ...engine.constants import BELTS, BUTTON_TIME, MAX_INGREDIENTS, Clock, EventColumn, Param, Reason, Terrain
+from ...engine.constants import STATIONS as PREPARING
 from ...engine.state import Out, State
-from ...text.text import BURNS, MOVES, MOVES_SEEN, NAMES, PRIMITIVE_TEXTS, TURNING, counted, greeting
+from ...text.text import (
+    BURNS,
+    MOVES,
+    MOVES_SEEN,
+    NAMES,
+    PRIMITIVE_TEXTS,
+    TURNING,
+    counted,
+    greeting,
+    prepared_text,
+    with_article,
+)
 from ..engine.constants import BUTTON_PAYS, COOK_TIME, DELIVERY_PAYS, INGREDIENTS, Event
 from ..engine.spec import Layout, Recipe, names_of
 from .scene import OvercookedV2Scenes
@@ -45,6 +57,7 @@ LABELS = {
     Event.SOUP_DELIVERY: "deliver soup",
     Event.WRONG_DELIVERY: "deliver wrong soup",
     Event.PRESS: "press button",
+    Event.PREPARATION: "prepare ingredient",
     Event.SOUP_BURNT: BURNS,
     Event.ORDER_EXPIRED: "recipe expires",
 }
@@ -57,10 +70,15 @@ KINDS_OF_CELLS = {  # that a change may bring
     Terrain.INDICATOR: "a recipe indicator",
     Terrain.BUTTON: "a button",
     Terrain.DISHES: "a plate pile",
+    Terrain.BOARD: "a board",
+    Terrain.GRILL: "a grill",
+    Terrain.BLENDER: "a blender",
     **{kind: f"a belt to the {kind.name.removeprefix('BELT_').lower()}" for kind in BELTS.values()},
     **{Terrain(Terrain.ONIONS + kind): f"a pile of {name}" for kind, name in enumerate(INGREDIENTS)},
 }
+STATIONS_NAMED = {symbol: kind.name.capitalize() for symbol, kind in PREPARING.items()}
 STATIONS = {"P": "pots", "B": "plate piles", "X": "serving cells", "R": "recipe indicators", "L": "buttons"}
+STATIONS |= {symbol: f"{kind.name.lower()}s" for symbol, kind in PREPARING.items()}
 
 Scene = Mapping[str, Any]
 
@@ -88,7 +106,9 @@ def thing_text(thing: Mapping[str, Any] | None) -> str:
         return "nothing"
     if thing["item"] == "dish":
         return f"a dish of soup of {recipe_text(thing['ingredients'])}"
-    return f"{'an' if thing['item'][0] in 'ao' else 'a'} {thing['item']}"
+    if "needs" in thing:
+        return prepared_text(thing["item"], thing["work"], thing["needs"], thing["preparation"])
+    return with_article(thing["item"])
 
 
 def pot_text(pot: Mapping[str, Any]) -> str:
@@ -166,13 +186,20 @@ class OvercookedV2Text(OvercookedV2Scenes):
         for thing in scene["objects"]:
             at = "({}, {})".format(*thing["position"])
             is_pot = thing["item"] == "soup"
-            yield f"Pot {at}: {pot_text(thing)}." if is_pot else f"Counter {at}: {thing_text(thing)}."
+            place = "Pot" if is_pot else self._place_name(scene, thing)
+            yield f"{place} {at}: {pot_text(thing) if is_pot else thing_text(thing)}."
         if not scene["objects"]:
             yield "Nothing lies on the counters and in the pots that you see."
         for button in scene["buttons"]:
             if button["left"]:
                 place, left = "({}, {})".format(*button["position"]), plural(button["left"], "more step")
                 yield f"Button {place}: shows the recipe for {left}."
+
+    def _place_name(self, scene: Scene, thing: Mapping[str, Any]) -> str:
+        """Return what a thing lies on that is not in a pot."""
+        x, y = thing["position"]
+        symbol = self.layouts[self.layout_of(scene)].grid[y][x]
+        return STATIONS_NAMED.get(symbol, "Counter")
 
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
         k, steps = (0, self.max_cycles) if state is None else state.clock[i, [Clock.LAYOUT, Clock.LIMIT]].tolist()
@@ -251,6 +278,7 @@ class OvercookedV2Text(OvercookedV2Scenes):
             f"A pot takes up to {MAX_INGREDIENTS} ingredients of any kind, one at a time. {start}; it cooks for "
             f"{COOK_TIME} steps. It can only be emptied onto a plate when the soup is ready."
         )
+        yield from self.prepare_rules()
         yield from self.burn_rules()
         yield (
             "Deliver soup on a plate at a serving cell. Any other soup than the recipe is taken away and "

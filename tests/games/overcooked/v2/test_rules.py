@@ -152,7 +152,7 @@ def test_points_for():
         rollout = Rollout(world(dish.format(name), rows=rows), **options).play("I")
         assert rollout.paid == [[points, points]] and rollout.facts == ["a east"]
         assert rollout.scene["delivered"] == (name == "onion") and rollout.scene["score"] == points
-    assert [rules.reward_for(event, -20) for event in Event] == [0] * 7 + [20, -20, -5, 0, 0]
+    assert [rules.reward_for(event, -20) for event in Event] == [0] * 7 + [20, -20, -5, 0, 0, 0]
 
 
 def test_points_for_a_button_are_paid_each_time_it_is_pressed():

@@ -165,10 +165,9 @@ def held_text(thing: Thing | None) -> str:
 
 
 def order_text(scene: Scene) -> str:
-    """Return the order that stands, with its steps."""
+    """Return the order that stands."""
     names = scene["order"]
-    soup = soup_text((names.count("onion"), names.count("tomato")))
-    return f"{soup}, {scene['order_left']} left"
+    return soup_text((names.count("onion"), names.count("tomato")))
 
 
 def order_lines(layout: Layout) -> list[str]:
@@ -222,4 +221,5 @@ def picture(
     orders = list_card("Orders", [*first, *([f"and {len(rest)} more"] if rest else [])])
     listing = [*(f"order: {line}" for line in rest), *(_object_text(layout, thing) for thing in scene["objects"])]
     counts = [(f"Change in {left}", WORKING)] if left else []
+    counts += [(f"Next order in {scene['order_left']}", INK)] if "order_left" in scene else []
     return kitchen_drawing(board, scene, counts, GOOD if scene["score"] else INK, cards, orders, listing)

@@ -69,8 +69,9 @@ def picture(game: OvercookedV2Text, scene: Scene, seat: int | None) -> Drawing:
     layout = game.layouts[game.layout_of(scene)]
     board = Board((len(layout.grid[0]), len(layout.grid)), tuple(_cells(game, scene, seat).items()), tuple(standing))
     known = "unknown" if scene["recipe"] is None else recipe_text(scene["recipe"])
-    recipe = list_card("Recipe", [known + (f", {scene['order_left']} left" if "order_left" in scene else "")])
+    recipe = list_card("Recipe", [known])
     listing = [] if scene["recipe"] else [f"recipe: {unknown_text(layout.recipes)}"]
     news = [("delivered", GOOD)] if scene["delivered"] else []
     news += [(f"Change in {left}", WORKING)] if (left := steps_left(scene)) else []
+    news += [(f"Next recipe in {scene['order_left']}", INK)] if "order_left" in scene else []
     return kitchen_drawing(board, scene, news, BAD if scene["score"] < 0 else INK, cards, recipe, listing)

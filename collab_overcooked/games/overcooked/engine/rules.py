@@ -273,6 +273,8 @@ def effect_of(hand, cell, kind, times, prepare, params):
     soup. Pots and stations have rules of their own, see ``effect_at_pot`` and ``effect_at_station``. A closed gate
     opens to empty hands, which also press buttons. All else does nothing.
     """
+    if kind == Terrain.FLOOR:
+        return Effect.NONE
     is_empty = hand[Thing.ITEM] == Item.NONE
     if kind == Terrain.POT:
         return effect_at_pot(hand, cell, times, prepare, params)
@@ -558,7 +560,8 @@ def advance(tables, env):
     k, cells, params = env.clock[Clock.LAYOUT], env.cells, tables.params
     frame, times, burnt = tables.frames[k], tables.times[k], 0
     starts = params[Param.AUTO_START] == 1 and params[Param.FULL_WAITS] == 0
-    move_belts(tables, env)
+    if frame[LayoutSize.BELTS] > 0:
+        move_belts(tables, env)
     for p in range(frame[LayoutSize.STATIONS]):
         x, y = tables.stations[k, p, 0], tables.stations[k, p, 1]
         work_by_itself(cells[y, x], tables.terrain[k, y, x], tables.prepare)

@@ -42,8 +42,8 @@ RECORDS = (
                 "LLM-Co: temperature 0.6, directives by the public code's rules, an explanation before the action.",
             )
         },
-        documents=("collab_overcooked.games.overcooked.suite:LAYOUT",),
-        generator="collab_overcooked.games.overcooked.suite:LayoutGenerator",
+        documents=("collab_overcooked.games.overcooked.documents:LAYOUT",),
+        generator="collab_overcooked.games.overcooked.documents:LayoutGenerator",
         human_games="collab_overcooked.games.overcooked.human_games",
         questions="collab_overcooked.games.overcooked.questions.source:SOURCE",
         subplans="collab_overcooked.games.overcooked.policies.subplans:OvercookedSubplans",
@@ -68,7 +68,7 @@ RECORDS = (
             "greedy": "collab_overcooked.games.overcooked.v2.policies.recipe_belief:greedy_from_text",
             "planner": "collab_overcooked.games.overcooked.v2.policies.recipe_belief:planner_from_text",
         },
-        documents=("collab_overcooked.games.overcooked.v2.suite:LAYOUT",),
-        generator="collab_overcooked.games.overcooked.v2.suite:HiddenRecipeGenerator",
+        documents=("collab_overcooked.games.overcooked.v2.documents:LAYOUT",),
+        generator="collab_overcooked.games.overcooked.v2.documents:HiddenRecipeGenerator",
     ),
 )

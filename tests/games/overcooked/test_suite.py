@@ -153,10 +153,10 @@ def test_layouts_that_are_no_layouts_are_refused(tmp_path: Path) -> None:
 
 def test_published_numbers_are_the_printed_ones() -> None:
     reference = suite.published()
-    assert reference.self_play["PBT"]["coordination_ring"] == [173.8, 18.27]
-    assert reference.self_play["LLM-Co"]["locked"] == [220, None]
-    assert "asymmetric_advantages" not in reference.self_play["LLM-Co"], "it played the wider map"
-    assert reference.with_human_proxy["PPO_BC"][0]["asymmetric_advantages"] == [72.6, 19.44]
+    assert reference["self_play"]["PBT"]["coordination_ring"] == [173.8, 18.27]
+    assert reference["self_play"]["LLM-Co"]["locked"] == [220, None]
+    assert "asymmetric_advantages" not in reference["self_play"]["LLM-Co"], "it played the wider map"
+    assert reference["with_human_proxy"]["PPO_BC"][0]["asymmetric_advantages"] == [72.6, 19.44]
 
 
 def test_table_2_of_the_paper_stands_beside_teams_with_a_stand_in_for_people(usual: list[Any]) -> None:
@@ -178,9 +178,9 @@ def test_table_2_of_the_paper_stands_beside_teams_with_a_stand_in_for_people(usu
 def test_table_3_stands_beside_language_models_with_and_without_the_directive(
     switches: str, name: str, score: float
 ) -> None:
-    reference = suite.published().beside([f"llm:m{switches}"] * 2, "locked")
+    reference = suite.published_beside([f"llm:m{switches}"] * 2, "locked")
     assert reference[f"LLM-Co {name} helper"] == (score, None)
-    assert not any("helper" in agent for agent in suite.published().beside(["greedy"] * 2, "locked"))
+    assert not any("helper" in agent for agent in suite.published_beside(["greedy"] * 2, "locked"))
     assert ("LLM-Co" in reference) == (name == "with"), "table 4 was played with the directive"
 
 

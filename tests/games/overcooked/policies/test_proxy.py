@@ -19,7 +19,7 @@ from collab_overcooked.runner.teams import make_team
 
 def test_every_layout_of_the_papers_table_2_has_both_proxies() -> None:
     reference = {
-        layout for row in published().with_human_proxy.values() for layouts in row.values() for layout in layouts
+        layout for row in published()["with_human_proxy"].values() for layouts in row.values() for layout in layouts
     }
     for kind in STAND_INS:
         assert set(proxy_layouts(kind)) == reference

@@ -153,7 +153,8 @@ class Suite:
     # fields are ``steps``, ``success``, ``task`` and the metrics of the game.
     endings: ClassVar[Mapping[str, str]] = {"": "The episode ended after {steps} steps."}
     columns: ClassVar[tuple[Column, ...]] = ()  # Of the table; ``Column.value`` takes a ``SettingRow``
-    data_columns: ClassVar[tuple[Column, ...]] = ()  # Of files behind title and setting, with the same ``value``
+    # Of files behind title and setting, with the same ``value``; means have the kind ``"estimate"``
+    data_columns: ClassVar[tuple[Column, ...]] = ()
     table_title: ClassVar[str] = ""  # Heading of the table
     listed: ClassVar[Mapping[str, Listing]] = {}  # By plural
     row_class: ClassVar[type[SettingRow]] = SettingRow

@@ -18,7 +18,8 @@ from collab_overcooked.games.overcooked.engine.generate import GeneratorConfig
 from collab_overcooked.games.overcooked.engine.spec import load_kitchen
 from collab_overcooked.games.overcooked.env import Overcooked
 from collab_overcooked.games.overcooked.policies.proxy import proxy_layouts
-from collab_overcooked.games.overcooked.suite import CHANGING, ordered_layouts, phases_of, published
+from collab_overcooked.games.overcooked.scoring import phases_of, published
+from collab_overcooked.games.overcooked.suite import CHANGING, ordered_layouts
 from collab_overcooked.games.overcooked.text import text
 from collab_overcooked.metrics.registry import measure as measure_record
 from collab_overcooked.policies.policy_file import STAND_INS, policy_path, read_policy

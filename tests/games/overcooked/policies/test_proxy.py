@@ -10,7 +10,7 @@ from collab_overcooked import make
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.overcooked.policies.proxy import proxy_layouts
-from collab_overcooked.games.overcooked.suite import published
+from collab_overcooked.games.overcooked.scoring import published
 from collab_overcooked.policies.policy_file import STAND_INS, policy_path, read_policy
 from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.runner.episode import play_episode

@@ -222,8 +222,8 @@ class SoupSuite(Suite):
     columns = (setting_column("Layout"), SCORE, SOUPS, count_column())
     data_columns: ClassVar[tuple[Column, ...]] = (SCORE,)
     score_note: ClassVar[str]  # Sentence on the score, under the table
-    # Further columns of tables in which some row has a value, and sentences on them where one is not 0
-    measured: ClassVar[Mapping[Column, str]] = {
+    # Columns of tables in which some row has a value, and sentences on them where one is not 0
+    optional_columns: ClassVar[Mapping[Column, str]] = {
         RECOVERY: "Recovery: steps after a change of the kitchen until 80 % of the new kitchen's usual points per step."
     }
     measure = "score of 400 steps"
@@ -234,12 +234,12 @@ class SoupSuite(Suite):
     }
 
     def columns_of(self, rows: Sequence[Any]) -> list[Column]:
-        found = [column for column in self.measured if any(cell is not None for cell in _cells(column, rows))]
+        found = [column for column in self.optional_columns if any(cell is not None for cell in _cells(column, rows))]
         return [*self.columns, *found]
 
     def notes(self, rows: Sequence[Any]) -> Iterator[str]:
         yield self.score_note
-        yield from (note for column, note in self.measured.items() if any(_cells(column, rows)))
+        yield from (note for column, note in self.optional_columns.items() if any(_cells(column, rows)))
 
 
 def _cells(column: Column, rows: Sequence[SettingRow]) -> list[Cell]:
@@ -258,10 +258,10 @@ class OvercookedSuite(SoupSuite):
     row_class = KitchenRow
     data_columns = (SCORE, SOUPS, FROZEN, RECOVERY)
     score_note = "Score: points for the team's deliveries in an episode, without shaped reward."
-    measured: ClassVar = {
+    optional_columns: ClassVar = {
         FROZEN: f"Frozen: steps, all seats together, in which a directive had run for over {LONG_DIRECTIVE} steps, so "
         "that its player had no choice.",
-        **SoupSuite.measured,
+        **SoupSuite.optional_columns,
     }
     title = "Overcooked"
     process: ClassVar = SoupSuite.process | {Column("layouts", "estimate", 0): lambda rows: Estimate(len(rows))}

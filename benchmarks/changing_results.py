@@ -21,7 +21,8 @@ from typing import Any
 import collab_overcooked
 from collab_overcooked.baselines.settings import TrainingSettings, read_config, settings_from
 from collab_overcooked.baselines.training import is_finished, train
-from collab_overcooked.games.overcooked.suite import CHANGING, measure_recovery, phases_of
+from collab_overcooked.games.overcooked.scoring import measure_recovery, phases_of
+from collab_overcooked.games.overcooked.suite import CHANGING
 from collab_overcooked.io.files import write_atomic
 
 CONFIG = "coordination_ring"

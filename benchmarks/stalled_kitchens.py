@@ -16,7 +16,7 @@ from typing import Any
 
 import collab_overcooked as co
 from collab_overcooked.games.overcooked.engine.generate import generate, read_generator_config
-from collab_overcooked.games.overcooked.suite import score_record
+from collab_overcooked.games.overcooked.scoring import score_record
 
 ROOMS = (1, 2, 3)
 

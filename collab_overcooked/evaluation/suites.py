@@ -86,9 +86,10 @@ class SettingRow:
 
     @cached_property
     def episodes(self) -> list[dict[str, Any]]:
-        """Metrics of each episode."""
-        metrics = game_metrics(self.records[0].env_id)
-        return [{"success": float(record.success)} | metrics.measure(record) for record in self.records]
+        """Metrics of each episode, None if undefined."""
+        of_game = game_metrics(self.records[0].env_id)
+        undefined: dict[str, Any] = dict.fromkeys(metric.name for metric in of_game.metrics)
+        return [{"success": float(record.success)} | undefined | of_game.measure(record) for record in self.records]
 
     def values(self, metric: Metric) -> list[float]:
         """Return a metric of each episode that has it."""
@@ -152,7 +153,8 @@ class Suite:
     # fields are ``steps``, ``success``, ``task`` and the metrics of the game.
     endings: ClassVar[Mapping[str, str]] = {"": "The episode ended after {steps} steps."}
     columns: ClassVar[tuple[Column, ...]] = ()  # Of the table; ``Column.value`` takes a ``SettingRow``
-    data_columns: ClassVar[tuple[Column, ...]] = ()  # Of files behind title and setting, with the same ``value``
+    # Of files behind title and setting, with the same ``value``; means have the kind ``"estimate"``
+    data_columns: ClassVar[tuple[Column, ...]] = ()
     table_title: ClassVar[str] = ""  # Heading of the table
     listed: ClassVar[Mapping[str, Listing]] = {}  # By plural
     row_class: ClassVar[type[SettingRow]] = SettingRow
@@ -246,7 +248,7 @@ class Suite:
     def _card(self, rows: Sequence[SettingRow]) -> Scorecard:
         table = table_of(self.columns_of(rows), rows, self.table_title)
         lines = (row.line(self.data_columns) for row in rows)
-        data = table_of_mappings(lines, [column.name for column in self.data_columns])
+        data = table_of_mappings(lines, [column.name for column in self.data_columns if column.kind == "estimate"])
         team, notes = team_text(specs_as_given(rows[0].records[0])), tuple(self.notes(rows))
         return Scorecard(self.name, rows[0].title, (table,), team, notes, data=data)
 

@@ -10,7 +10,7 @@ from collab_overcooked import registry
 from collab_overcooked.games.house.engine import macro_actions, rules, step
 from collab_overcooked.games.house.engine.constants import Reason
 from collab_overcooked.games.house.env import Housework, Transport
-from collab_overcooked.games.house.suite import published, rate_improvement, score_record, step_improvement
+from collab_overcooked.games.house.suite import efficiency_improvement, published, score_record
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.reporting.result_table import Column, estimate_json
 
@@ -166,9 +166,10 @@ def measure() -> None:
         for team in teams:
             alone = _play(suite, team, 1)
             for agents, values in ((1, alone), (2, _play(suite, team, 2))):
-                improve = step_improvement if suite == "housework" else rate_improvement
-                name = SHOWN[suite][0]
-                gain = improve(*([own[name] for own in each] for each in (alone, values))) if agents == 2 else None
+                name, gain = SHOWN[suite][0], None
+                if agents == 2:
+                    single, pair = ([own[name] for own in each] for each in (alone, values))
+                    gain = efficiency_improvement(single, pair, lower_is_better=suite == "housework")
                 suites[suite][team if agents == 1 else f"{team} + {team}"] = {
                     "agents": agents,
                     "episodes": len(values),

@@ -18,7 +18,8 @@ from collab_overcooked.games.overcooked.engine.generate import GeneratorConfig
 from collab_overcooked.games.overcooked.engine.spec import load_kitchen
 from collab_overcooked.games.overcooked.env import Overcooked
 from collab_overcooked.games.overcooked.policies.proxy import proxy_layouts
-from collab_overcooked.games.overcooked.suite import CHANGING, ordered_layouts, phases_of, published
+from collab_overcooked.games.overcooked.scoring import phases_of, published
+from collab_overcooked.games.overcooked.suite import CHANGING, ordered_layouts
 from collab_overcooked.games.overcooked.text import text
 from collab_overcooked.metrics.registry import measure as measure_record
 from collab_overcooked.policies.policy_file import STAND_INS, policy_path, read_policy
@@ -140,7 +141,7 @@ def _measured() -> dict[str, Any]:
 
 def overcooked_results() -> str:
     """Show scores of the baselines beside published ones."""
-    measured, theirs = _measured()["teams"], published().self_play
+    measured, theirs = _measured()["teams"], published()["self_play"]
     rows = []
     for layout in ordered_layouts():
         own = [f"{measured[team][layout]:g}" if layout in measured.get(team, {}) else "–" for team in TEAMS]
@@ -158,7 +159,7 @@ def _printed(entry: Any) -> str:
 
 def overcooked_human_proxy() -> str:
     """Show published scores beside a model of human play."""
-    theirs = published().with_human_proxy
+    theirs = published()["with_human_proxy"]
     names = [f"{agent}, seat {seat}" for agent, seats in theirs.items() for seat in seats]
     columns = [numbers for seats in theirs.values() for numbers in seats.values()]
     layouts = [name for name in ordered_layouts() if any(name in numbers for numbers in columns)]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from support.records import record_of
 
 from collab_overcooked.evaluation.compare.plan import make_plan
 from collab_overcooked.evaluation.crossplay import read_pool
-from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.evaluation.suites import SettingRow, plan_evaluation
 
 CASES = [
     ("collab-overcooked", {"tasks": "boiled_egg"}, {"tasks": ("boiled_egg",)}),
@@ -73,3 +74,10 @@ def test_wrong_plans_are_refused_before_anything_is_played(two_randoms, change, 
 def test_more_episodes_than_memory_holds_are_refused(suite: str, options: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="episodes in all, allowed are 1,000,000"):
         plan_evaluation(suite, ["all=random"], episodes=10**12, **options)
+
+
+def test_rows_leave_out_episodes_without_a_metric_and_know_no_other_names() -> None:
+    row = SettingRow("Overcooked-v0", "cramped_room", [record_of(env_id="Overcooked-v0")])
+    assert row.values("soups") == [0] and row.values("recovery") == [], "no kitchen changes"
+    with pytest.raises(KeyError, match="recovered"):
+        row.values("recovered")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from itertools import product
@@ -17,7 +17,6 @@ from collab_overcooked.evaluation.suites import (
     EpisodeRecord,
     SettingRow,
     Suite,
-    by_setting,
     count_column,
     load_checked,
     mean_of,
@@ -87,32 +86,26 @@ FRAMES = (500, 1000, 2000, 3000)  # at which published transport rates are known
 
 def score_record(record: HouseRecord) -> dict[str, Any]:
     """Compute the metrics ``METRICS`` of one episode from its record."""
-    seats = range(len(record.team))
-    delivered, failures, brought, ticks, talk = [0 for _ in seats], [0 for _ in seats], 0, 0, 0
-    by_frame = dict.fromkeys(FRAMES, 0)
-    total = record.goal_size
-    for step in record.steps:
-        events = [event for event in step.events if event is not None]
-        ticks += max((event.ticks for event in events), default=0)
+    steps, wanted = record.steps, record.goal_size
+    by_seat = [[step.events[seat] for step in steps] for seat in range(len(record.team))]
+    own = [[event for event in events if event is not None] for events in by_seat]
+    messages = [message.say for step in steps for message in step.messages if message.say]
+    ticks, brought, by_frame = 0, 0, dict.fromkeys(FRAMES, 0)
+    for step in steps:
+        ticks += max((event.ticks for event in step.events if event is not None), default=0)
         brought += round(step.rewards[0])
         by_frame |= {frame: brought for frame in FRAMES if ticks <= frame}
-        talk += sum(event.spoken for event in events)
-        for seat, event in enumerate(step.events):
-            delivered[seat] += event.delivered if event else 0
-            failures[seat] += event.ended == "failed" if event else 0
-    by_frame |= {frame: brought for frame in FRAMES if ticks <= frame}
-    messages = [message.say for step in record.steps for message in step.messages if message.say]
     return {
         "ticks": ticks,
-        "wanted": total,
+        "wanted": wanted,
         "brought": brought,
-        "rate": brought / total,
-        **{f"rate_{frame}": count / total for frame, count in by_frame.items()},
+        "rate": brought / wanted,
+        **{f"rate_{frame}": count / wanted for frame, count in by_frame.items()},
         "words": len(messages),
         "characters": sum(map(len, messages)),
-        "talk_ticks": talk,
-        "delivered": delivered,
-        "failures": failures,
+        "talk_ticks": sum(event.spoken for events in own for event in events),
+        "delivered": [sum(event.delivered for event in events) for events in own],
+        "failures": [sum(event.ended == "failed" for event in events) for events in own],
     }
 
 
@@ -144,14 +137,19 @@ def housework_outcome(record: HouseRecord) -> float:
 HOUSEWORK_METRICS = replace(METRICS, outcome=housework_outcome)
 
 
-def step_improvement(single: Sequence[float], team: Sequence[float]) -> Estimate | None:
-    """Return the efficiency improvement of steps: the mean over tasks of (single - team) / single (CoELA, C-WAH)."""
-    return mean_ci([(alone - joint) / alone for alone, joint in zip(single, team, strict=True) if alone > 0])
+def efficiency_improvement(single: Sequence[float], team: Sequence[float], *, lower_is_better: bool) -> Estimate | None:
+    """Return the efficiency improvement of CoELA, the mean over tasks.
 
+    Args:
+        single: Scores of one agent by task: steps (C-WAH), which are better if lower, or rates (TDW-MAT).
+        team: Scores of a team in the same tasks.
+        lower_is_better: Whether the scores are steps.
 
-def rate_improvement(single: Sequence[float], team: Sequence[float]) -> Estimate | None:
-    """Return the efficiency improvement of rates: the mean over tasks of (team - single) / team (CoELA, TDW-MAT)."""
-    return mean_ci([(joint - alone) / joint for alone, joint in zip(single, team, strict=True) if joint > 0])
+    Returns:
+        The mean of (single - team) / single for steps, and of (team - single) / team for rates.
+    """
+    pairs = zip(single, team, strict=True) if lower_is_better else zip(team, single, strict=True)
+    return mean_ci([(larger - smaller) / larger for larger, smaller in pairs if larger > 0])
 
 
 @cache
@@ -163,33 +161,35 @@ def published() -> Mapping[str, Any]:
 ELSEWHERE = "measured in other simulators"
 NOT_HERE = "MAT, an agent trained by reinforcement learning, is not implemented here; its published row stands alone."
 ALONE = ", one agent"
+GAIN = Column("improvement over one agent %", "estimate", 1, scale=100.0)
 TRAINED_ON = {"task": None}  # policies that were trained on one kind of task alone are left out of comparisons
 
 
-def improvement(row: SettingRow, metric: str) -> Estimate | None:
+def improvement(row: SettingRow, metric: str, *, lower_is_better: bool) -> Estimate | None:
     """Return the improvement of a metric by teams over one agent, in the tasks and seeds that both played."""
     values: dict[bool, dict[tuple[str, int], float]] = {True: {}, False: {}}
     for record, value in zip(row.records, row.values(metric), strict=True):
         values[len(record.team) == 1][record.task, record.seed] = float(value)
-    pairs = [(one, values[False][key]) for key, one in values[True].items() if key in values[False]]
-    if not pairs:
-        return None
-    single, team = zip(*pairs, strict=True)
-    return (step_improvement if metric == "ticks" else rate_improvement)(single, team)
+    alone, joint = values[True], values[False]
+    shared = [key for key in alone if key in joint]
+    single, team = [alone[key] for key in shared], [joint[key] for key in shared]
+    return efficiency_improvement(single, team, lower_is_better=lower_is_better)
 
 
-def plan_cost(cost: str, rows: SettingRow | Sequence[SettingRow]) -> Estimate | None:
-    """Return the mean cost of the plan updates of one or several rows, None without any."""
-    return mean_cost([update for record in _records_of(rows) for update in all_updates(record)], cost)
+def cost_columns() -> Iterator[Column]:
+    """Yield the columns of the costs of plans, which have no value without plans."""
+    for cost in EPISODE_COSTS:
+        yield Column(f"{cost} per episode", "estimate", 1, value=partial(_episode_cost, cost))
+    for cost in COSTS:
+        yield Column(f"{cost} per plan update", "estimate", 1, value=partial(_update_cost, cost))
 
 
-def episode_cost(cost: str, rows: SettingRow | Sequence[SettingRow]) -> Estimate | None:
-    """Return the mean cost of all looks at the plan in an episode of one or several rows, None without any."""
-    return mean_episode_cost(_records_of(rows), cost)
+def _episode_cost(cost: str, row: SettingRow) -> Estimate | None:
+    return mean_episode_cost(row.records, cost)
 
 
-def _records_of(rows: SettingRow | Sequence[SettingRow]) -> list[Any]:
-    return [record for row in ([rows] if isinstance(rows, SettingRow) else rows) for record in row.records]
+def _update_cost(cost: str, row: SettingRow) -> Estimate | None:
+    return mean_cost([update for record in row.records for update in all_updates(record)], cost)
 
 
 class GoalLogger(EpisodeLogger):
@@ -229,28 +229,18 @@ class HouseSuite(Suite):
 
     def __init_subclass__(cls) -> None:
         """Make columns and budgets: as in the papers, settings of pairs and of single agents."""
-        score = str(cls.score_metric)
+        scale = cls.scales[str(cls.score_metric)]
         settings = [
             Setting(tasks + alone, {"agents": 1, **options} if alone else options, TRAINED_ON)
             for alone in ("", ALONE)
             for tasks, options in cls.columns_of_papers.items()
         ]
-        lower = cls.scales[score] == 1.0
-        heads = [Column(name, "estimate", 1, scale=scale) for name, scale in cls.scales.items()]
-        costs = [
-            *((Column(f"{cost} per episode", "estimate", 1), partial(episode_cost, cost)) for cost in EPISODE_COSTS),
-            *((Column(f"{cost} per plan update", "estimate", 1), partial(plan_cost, cost)) for cost in COSTS),
-        ]
-        cls.columns = tuple(replace(head, value=mean_of(head.name)) for head in heads)
-        cls.columns += tuple(replace(column, value=of) for column, of in costs)
-        gain = Column("improvement over one agent %", "estimate", 1, scale=100.0)
-        cls.process = {head: by_setting(head.name) for head in heads}
-        cls.process |= dict(costs)
-        cls.process |= {gain: lambda rows: improvement(rows[0], score)}
+        means = (Column(name, "estimate", 1, scale=of, value=mean_of(name)) for name, of in cls.scales.items())
+        cls.columns = (*means, *cost_columns())
         cls.budgets = {
             budget: ComparisonBudget(settings, {"episodes": count}) for budget, count in cls.episodes.items()
         }
-        cls.benchmark_fields = {"digits": 1, "scale": cls.scales[score], "lower_is_better": lower}
+        cls.benchmark_fields = {"digits": 1, "scale": scale, "lower_is_better": scale == 1.0}
 
     def variants(self, suite_options: Any) -> Iterator[tuple[str, dict[str, Any]]]:
         for task, *sizes in product(*(getattr(suite_options, name) for name in self.varied.values())):
@@ -284,23 +274,22 @@ class HouseSuite(Suite):
         return Scorecard(self.name, f"{overall.title}: {team}", (table, *papers), notes=tuple(notes), data=table)
 
     def _published(self) -> Sequence[ResultTable]:
-        numbers = {who: value if isinstance(value, list) else [value] for who, value in published()[self.name].items()}
-        parts = (
-            [f"{self.measure}, {tasks}" for tasks in self.columns_of_papers] if len(self.columns_of_papers) > 1 else []
-        )
-        heads = (Column(name, "number", 0) for name in (*parts, self.measure))
-        rows = tuple((who, *map(float, values)) for who, values in numbers.items())
-        tables = [ResultTable((Column(f"Published ({ELSEWHERE})"), *heads), rows)]
+        numbers = {who: _floats(value) for who, value in published()[self.name].items()}
+        parts = [f"{self.measure}, {tasks}" for tasks in self.columns_of_papers]
+        heads = [*parts, self.measure] if len(parts) > 1 else [self.measure]
+        tables = [_printed_table(f"Published ({ELSEWHERE})", heads, numbers)]
         for name, title in (("ablations", "CoTS GPT-4"), ("plan_update", "cost of a plan update")):
             if printed := published()[name].get(self.name, {}):
                 columns = dict.fromkeys(column for values in printed.values() for column in values)
-                titles = (Column(f"Published: {title}"), *(Column(column, "number", 1) for column in columns))
-                tables.append(ResultTable(titles, tuple((who, *values.values()) for who, values in printed.items())))
+                rows = {who: [*values.values()] for who, values in printed.items()}
+                tables.append(_printed_table(f"Published: {title}", columns, rows, digits=1))
         return tables
 
     def summary(self, records: Sequence[Any]) -> Summary:
-        rows = [SettingRow("", "all", records)]
-        return Summary(by_setting(self.score_metric)(rows), {column: of(rows) for column, of in self.process.items()})
+        row = SettingRow("", "all", records)
+        process: dict[Column, Any] = {column: column.value(row) for column in self.columns if column.value}
+        process[GAIN] = improvement(row, self.score_metric, lower_is_better=self.lower_is_better)
+        return Summary(row.mean(self.score_metric), process)
 
     def references(self, benchmark: Benchmark) -> list[Reference]:
         kinds = {"RHP": "scripted", "MHP": "search", "MAT": "RL"}
@@ -308,8 +297,7 @@ class HouseSuite(Suite):
         for name, value in published()[self.name].items():
             who = name.removesuffix(" alone").removesuffix(" pair")
             alone = ALONE if name.endswith(" alone") else ""
-            values = value[:-1] if isinstance(value, list) else [value]
-            for tasks, number in zip(self.columns_of_papers, values, strict=True):
+            for tasks, number in zip(self.columns_of_papers, _floats(value), strict=False):  # their mean comes last
                 scores.setdefault(who, {})[f"{tasks}{alone}"] = Estimate(number / self.scales[self.score_metric])
         return [
             Reference(f"{who} ({ELSEWHERE})", kinds.get(who, "language"), by_setting)
@@ -318,6 +306,17 @@ class HouseSuite(Suite):
 
     def reference_remarks(self, benchmark: Benchmark) -> list[str]:
         return [f"Published: {published()['source']}; {ELSEWHERE}, in homes that are not those of this package."]
+
+
+def _floats(value: float | Sequence[float]) -> list[float]:
+    return [float(value)] if isinstance(value, (int, float)) else [*map(float, value)]
+
+
+def _printed_table(
+    title: str, heads: Iterable[str], rows: Mapping[str, Sequence[float]], digits: int = 0
+) -> ResultTable:
+    columns = (Column(title), *(Column(head, "number", digits) for head in heads))
+    return ResultTable(columns, tuple((who, *values) for who, values in rows.items()))
 
 
 def _family_rows(rows: Sequence[SettingRow], records: Sequence[Any]) -> list[SettingRow]:
@@ -361,6 +360,5 @@ class TransportSuite(HouseSuite):
     trained = ("transport_small",)
 
     def _published(self) -> Sequence[ResultTable]:
-        frames = (Column(f"{frame} frames, %", "number", 0) for frame in FRAMES)
-        rows = tuple((who, *values) for who, values in published()["by_frame"].items())
-        return [*super()._published(), ResultTable((Column(f"Published ({ELSEWHERE})"), *frames), rows)]
+        frames = [f"{frame} frames, %" for frame in FRAMES]
+        return [*super()._published(), _printed_table(f"Published ({ELSEWHERE})", frames, published()["by_frame"])]

@@ -11,7 +11,7 @@ RECORDS = (
         difficulty=1,
         module="collab_overcooked.envs.overcooked_v0",
         game="collab_overcooked.games.overcooked.env:Overcooked",
-        metrics="collab_overcooked.games.overcooked.suite:METRICS",
+        metrics="collab_overcooked.games.overcooked.scoring:METRICS",
         summary="Overcooked-AI's onion soup kitchens, and kitchens whose gates need a helping hand; 17 layouts.",
         suites={
             "overcooked": SuiteEntry(
@@ -42,8 +42,8 @@ RECORDS = (
                 "LLM-Co: temperature 0.6, directives by the public code's rules, an explanation before the action.",
             )
         },
-        documents=("collab_overcooked.games.overcooked.suite:LAYOUT",),
-        generator="collab_overcooked.games.overcooked.suite:LayoutGenerator",
+        documents=("collab_overcooked.games.overcooked.documents:LAYOUT",),
+        generator="collab_overcooked.games.overcooked.documents:LayoutGenerator",
         human_games="collab_overcooked.games.overcooked.human_games",
         questions="collab_overcooked.games.overcooked.questions.source:SOURCE",
         subplans="collab_overcooked.games.overcooked.policies.subplans:OvercookedSubplans",
@@ -55,7 +55,7 @@ RECORDS = (
         module="collab_overcooked.envs.overcooked_v2_v0",
         game="collab_overcooked.games.overcooked.v2.env:OvercookedV2",
         summary="Kitchens where an indicator or a paid button shows the recipe to those who see it; 25 layouts.",
-        metrics="collab_overcooked.games.overcooked.suite:SOUP_METRICS",
+        metrics="collab_overcooked.games.overcooked.scoring:SOUP_METRICS",
         suites={
             "overcooked-v2": SuiteEntry(
                 "collab_overcooked.games.overcooked.v2.suite:OvercookedV2Suite",
@@ -68,7 +68,7 @@ RECORDS = (
             "greedy": "collab_overcooked.games.overcooked.v2.policies.recipe_belief:greedy_from_text",
             "planner": "collab_overcooked.games.overcooked.v2.policies.recipe_belief:planner_from_text",
         },
-        documents=("collab_overcooked.games.overcooked.v2.suite:LAYOUT",),
-        generator="collab_overcooked.games.overcooked.v2.suite:HiddenRecipeGenerator",
+        documents=("collab_overcooked.games.overcooked.v2.documents:LAYOUT",),
+        generator="collab_overcooked.games.overcooked.v2.documents:HiddenRecipeGenerator",
     ),
 )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 from statistics import fmean, pstdev
@@ -28,6 +29,7 @@ from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind, c
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.options import option, read_names
 from collab_overcooked.io.structs import Name
+from collab_overcooked.io.text import plural
 from collab_overcooked.metrics.intervals import Estimate, mean_of_shares
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.reporting.result_table import Column
@@ -120,12 +122,10 @@ def as_published(row: SettingRow, failure: int | None = None) -> str:
         row: Episodes of a setting.
         failure: Turns that a truncated episode counts; None for the turns that it had.
     """
-    turns = [
-        record.timesteps
-        if failure is None or record.success or record.timesteps < row.records[0].max_cycles
-        else failure
-        for record in row.records
-    ]
+    turns = row.values("turns")
+    if failure is not None:
+        truncated = [not (episode["success"] or episode["lost"]) for episode in row.episodes]
+        turns = [failure if was_cut else count for count, was_cut in zip(turns, truncated, strict=True)]
     return f"{fmean(turns):.2f} ± {pstdev(turns) / len(turns) ** 0.5:.2f}"
 
 
@@ -158,7 +158,10 @@ class RoomSuite(Suite):
     has_success = True
     score_metric = "turns_left"
     table_title = "Success and turns by setting"
-    data_columns = (Column("success", value=lambda row: rate([row])), Column("turns", value=mean_of("turns")))
+    data_columns = (
+        Column("success", "estimate", value=lambda row: rate([row])),
+        Column("turns", "estimate", value=mean_of("turns")),
+    )
     measure = "turns left of 30 at success, 0 without"
     budgets: ClassVar = {
         "small": ComparisonBudget(SETTINGS, {"episodes": 4}, {"episodes": 2}),
@@ -168,20 +171,21 @@ class RoomSuite(Suite):
 
     def __init_subclass__(cls) -> None:
         """Make the columns of a game, which contain its name of success."""
-        failure = cls.failure_turns
+        won = Column(f"{cls.won} %", "estimate", 0, scale=100.0)
+        turns = Column("turns", "estimate", 1)
+        printed = [Column("turns ± SE", value=as_published)]
+        if cls.failure_turns:
+            name = f"with {cls.failure_turns} for a failure"
+            printed.append(Column(name, value=partial(as_published, failure=cls.failure_turns)))
         cls.columns = (
             setting_column(),
-            Column(f"{cls.won} %", "estimate", 0, scale=100.0, value=lambda row: rate([row])),
-            Column("turns", "estimate", 1, value=mean_of("turns")),
+            replace(won, value=lambda row: rate([row])),
+            replace(turns, value=mean_of("turns")),
             Column(f"turns if {cls.won}", "estimate", 1, value=mean_of("success_turns")),
-            Column("turns ± SE", value=as_published),
-            *((Column(f"with {failure} for a failure", value=lambda row: as_published(row, failure)),) * bool(failure)),
+            *printed,
             count_column(),
         )
-        cls.process = {
-            Column(f"{cls.won} %", "estimate", 0, scale=100.0): rate,
-            Column("turns", "estimate", 1): by_setting("turns"),
-        }
+        cls.process = {won: rate, turns: by_setting("turns")}
 
     def matches(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[Match]:
         names = (read_names(name, getattr(suite_options, name)) for name in ("presets", "maps", "adversaries"))
@@ -208,7 +212,7 @@ class RoomSuite(Suite):
     def outcome(self, record: Any) -> str:
         numbers = score_record(record)
         ended = self.won if record.success else "lost" if numbers["lost"] else "no turn left"
-        return f"{ended} after {numbers['turns']} turn{'s' * (numbers['turns'] != 1)}"
+        return f"{ended} after {plural(numbers['turns'], 'turn')}"
 
 
 class CaptureSuite(RoomSuite):
@@ -228,9 +232,8 @@ class EscapeSuite(RoomSuite):
 
     listed: ClassVar = {"maps": map_listing("CollabEscape-v0", "escape")}
     title, trained, won = "CollabEscape", ("collab_escape",), "escaped"
-    for_people: ClassVar = {
-        "maps": "ten_rooms_as_told"
-    }  # ``greedy`` is caught within four turns on many starts of others
+    # ``greedy`` is caught within four turns on many starts of other maps
+    for_people: ClassVar = {"maps": "ten_rooms_as_told"}
     decisive: ClassVar = {
         ".* completed": "{player} repaired the generator in room {room}.",
         ".* caught": "The killer caught {player} in room {room}.",

@@ -28,7 +28,8 @@ from collab_overcooked.games.overcooked.engine.rules import (
 )
 from collab_overcooked.games.overcooked.engine.solvability import flood, floors_in_cycle, prove, works_anywhere
 from collab_overcooked.games.overcooked.env import Overcooked
-from collab_overcooked.games.overcooked.suite import CHANGING, measure_recovery, phases_of
+from collab_overcooked.games.overcooked.scoring import measure_recovery, phases_of
+from collab_overcooked.games.overcooked.suite import CHANGING
 from collab_overcooked.kernels.jit import row_at
 from collab_overcooked.kernels.rng import seed_states
 from collab_overcooked.policies.search.simulator import Simulator

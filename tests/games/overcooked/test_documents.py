@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from collab_overcooked.games.overcooked.suite import LayoutOptions, check_layouts
+from collab_overcooked.games.overcooked.documents import LayoutOptions, check_layouts
 
 SEALED = "grid: |\n  XXPXXXXOX\n  O1  2XX{}X\n  XDSXXXXPX\n  XXXXXXXXX\n"
 

@@ -10,6 +10,7 @@ import yaml
 from support.covers import first
 
 import collab_overcooked
+from collab_overcooked.games.overcooked.documents import par_score
 from collab_overcooked.games.overcooked.engine.generate import (
     generate,
     layout_text,
@@ -18,7 +19,6 @@ from collab_overcooked.games.overcooked.engine.generate import (
 )
 from collab_overcooked.games.overcooked.engine.solvability import Proof, Subtask, prove
 from collab_overcooked.games.overcooked.engine.spec import layouts, load_kitchen
-from collab_overcooked.games.overcooked.suite import par_score
 from collab_overcooked.kernels.grid import OFFSETS
 
 STAY, INTERACT = 4, 5

@@ -11,7 +11,8 @@ from support.records import record_of
 from collab_overcooked import registry
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.games.overcooked import suite
+from collab_overcooked.games.overcooked.scoring import OvercookedEvent, published, published_beside
+from collab_overcooked.games.overcooked.suite import parse_layouts
 from collab_overcooked.io.structs import convert
 from collab_overcooked.metrics.registry import measure
 
@@ -49,7 +50,7 @@ def test_different_policies_play_both_orders_of_seats(mixed: list[Any]) -> None:
 
 def test_one_policy_plays_one_order() -> None:
     plan = plan_evaluation("overcooked", ["all=greedy"], episodes=3)
-    assert len(plan.matches) == 3 * len(suite.parse_layouts(None))
+    assert len(plan.matches) == 3 * len(parse_layouts(None))
 
 
 def test_scores_are_what_deliveries_paid(usual: list[Any]) -> None:
@@ -61,7 +62,7 @@ def test_scores_are_what_deliveries_paid(usual: list[Any]) -> None:
 
 def test_a_record_without_payments_is_refused() -> None:
     with pytest.raises(ValueError, match="sparse is missing"):
-        convert({"event": "soup_delivery", "label": "deliver"}, suite.OvercookedEvent)
+        convert({"event": "soup_delivery", "label": "deliver"}, OvercookedEvent)
 
 
 def test_published_numbers_stand_in_the_rows_of_their_own_maps(usual: list[Any]) -> None:
@@ -152,11 +153,11 @@ def test_layouts_that_are_no_layouts_are_refused(tmp_path: Path) -> None:
 
 
 def test_published_numbers_are_the_printed_ones() -> None:
-    reference = suite.published()
-    assert reference.self_play["PBT"]["coordination_ring"] == [173.8, 18.27]
-    assert reference.self_play["LLM-Co"]["locked"] == [220, None]
-    assert "asymmetric_advantages" not in reference.self_play["LLM-Co"], "it played the wider map"
-    assert reference.with_human_proxy["PPO_BC"][0]["asymmetric_advantages"] == [72.6, 19.44]
+    reference = published()
+    assert reference["self_play"]["PBT"]["coordination_ring"] == [173.8, 18.27]
+    assert reference["self_play"]["LLM-Co"]["locked"] == [220, None]
+    assert "asymmetric_advantages" not in reference["self_play"]["LLM-Co"], "it played the wider map"
+    assert reference["with_human_proxy"]["PPO_BC"][0]["asymmetric_advantages"] == [72.6, 19.44]
 
 
 def test_table_2_of_the_paper_stands_beside_teams_with_a_stand_in_for_people(usual: list[Any]) -> None:
@@ -178,9 +179,9 @@ def test_table_2_of_the_paper_stands_beside_teams_with_a_stand_in_for_people(usu
 def test_table_3_stands_beside_language_models_with_and_without_the_directive(
     switches: str, name: str, score: float
 ) -> None:
-    reference = suite.published().beside([f"llm:m{switches}"] * 2, "locked")
+    reference = published_beside([f"llm:m{switches}"] * 2, "locked")
     assert reference[f"LLM-Co {name} helper"] == (score, None)
-    assert not any("helper" in agent for agent in suite.published().beside(["greedy"] * 2, "locked"))
+    assert not any("helper" in agent for agent in published_beside(["greedy"] * 2, "locked"))
     assert ("LLM-Co" in reference) == (name == "with"), "table 4 was played with the directive"
 
 
@@ -203,3 +204,9 @@ def test_frozen_steps_are_those_of_a_long_directive_and_stand_beside_directives_
         (card,) = SUITE.score([record], None)
         heads.append([column.name for column in card.tables[0].columns])
     assert "frozen" in heads[0] and "frozen" not in heads[1]
+
+
+def test_files_have_intervals_of_scores_alone(mixed: list[Any]) -> None:
+    (card,) = SUITE.score(mixed, None)
+    kinds = {column.name: column.kind for column in card.data.columns}
+    assert kinds["score"] == "estimate" and kinds["soups"] == "number"

@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
 from functools import cache, partial
 from itertools import product
-from pathlib import Path
 from typing import Any, ClassVar
 
 from collab_overcooked import registry
 from collab_overcooked.evaluation.benchmark import ComparisonBudget
-from collab_overcooked.evaluation.par_score import NO_POLICY, play_par
 from collab_overcooked.evaluation.suites import Listing, load_checked
 from collab_overcooked.io.checks import check_distinct, near_matches, parse_integer
-from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind
-from collab_overcooked.io.files import read_shipped_yaml, write_atomic
-from collab_overcooked.io.options import option, read_names
+from collab_overcooked.io.files import read_shipped_yaml
+from collab_overcooked.io.options import read_names
 from collab_overcooked.reporting.result_table import Column
 from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.teams import both_orders, parse_seats
 
+from ..documents import pool_of
 from ..engine.constants import HORIZON
-from ..engine.generate import GeneratorConfig
 from ..pool import PROCEDURAL
-from ..suite import LayoutOptions, SoupSuite, layout_settings, pool_of, recovery_columns, recovery_notes
-from .engine.generate import generate, layout_text, read_config
-from .engine.spec import FOLDER, KEYS, fits, layouts, load_kitchen
+from ..suite import SoupSuite, layout_settings
+from .documents import ENV_ID
+from .engine.spec import layouts, load_kitchen
 
-ENV_ID = "OvercookedV2-v0"
 PAPER = (
     "grounded_coord_simple",
     "grounded_coord_ring",
@@ -37,9 +32,8 @@ PAPER = (
     "demo_cook_simple",
     "demo_cook_wide",
 )
-CHANGING = {"hidden_split": "hidden_split_left+hidden_split_right"}
+CHANGING = {"hidden_split": "hidden_split_left+hidden_split_right", "mixed": "mixed_first+mixed_second"}
 """Pools of built-in kitchens that change, by name; a kitchen of them is no layout of its own."""
-PHASE = 100  # steps between two changes of a kitchen that is checked
 RADIUS = 2
 VIEWS = ("paper", "all")
 ALL_SEEN = ", all in view"
@@ -58,50 +52,6 @@ def paper_options(layout: str) -> dict[str, Any]:
     options = {"view_radius": RADIUS, "negative_rewards": True, "redraw_recipe": True}
     options |= {"random_start": True} if layout != "demo_cook_simple" else {}
     return options | ({"delivery_light": True} if layout.startswith("test_time") else {})
-
-
-def check_layouts(sources: Sequence[str], options: LayoutOptions) -> DocumentFinding:
-    """Read layouts, and play them with the layout's own recipes in view of all; ``A+B`` changes every 100 steps."""
-    lines, values = [], list[dict[str, Any]]()
-    for source in sources:
-        pool, score = [load_kitchen(name) for name in pool_of(source)], None
-        played: dict[str, Any] = {"layout": [layout.document.content for layout in pool]}
-        played |= {"changes": PHASE} if len(pool) > 1 else {}
-        game = registry.load_game(ENV_ID, **played)  # refuses pools that cannot change
-        if options.par != NO_POLICY:
-            score = int(play_par(ENV_ID, options.par, **played, max_cycles=HORIZON).scene()["score"])
-        height, width = game.compiled.tables.terrain.shape[1:]
-        name = "+".join(game.compiled.names)
-        line = f"{name}: {width} x {height}, {game.n_agents} players, {len(pool[0].recipes)} recipes"
-        in_turn = f" that change every {PHASE}" if len(pool) > 1 else ""
-        line += "" if score is None else f"; {options.par} serves {score} points in {HORIZON} steps{in_turn}"
-        lines.append(line)
-        values.append({"name": name, "policy": options.par, "score": score})
-    return DocumentFinding("\n".join(lines), values, all(value["score"] != 0 for value in values))
-
-
-@dataclass(frozen=True, kw_only=True)
-class HiddenRecipeGenerator(GeneratorConfig):
-    """Layouts with an indicator in one room, one file per layout; every recipe can be cooked and served in each."""
-
-    count: int = option(8, "Number of layouts.")
-    tomatoes: tuple[int, int] = option((1, 1), "Tomato dispensers.")
-    par: str = option("greedy", f"Policy that plays them with all in view, or {NO_POLICY}.")
-
-    def write(self, out: Path, command: str) -> DocumentFinding:
-        """Draw layouts and write each to a file of the folder ``out``."""
-        values = {entry.name: getattr(self, entry.name) for entry in fields(GeneratorConfig)}
-        files = []
-        for layout in generate(read_config(values)):
-            files.append(str(out / f"{layout.name}.yaml"))
-            write_atomic(Path(files[-1]), layout_text(layout).encode())
-        played = check_layouts(files, LayoutOptions(par=self.par))
-        return DocumentFinding(played.text, played.values)
-
-
-LAYOUT = DocumentKind(
-    "v2-layout", FOLDER, KEYS, check_layouts, "Plays a layout with everything in view.", LayoutOptions, fits=fits
-)
 
 
 @cache
@@ -140,6 +90,7 @@ class OvercookedV2Suite(SoupSuite):
     }
     title = "OvercookedV2"
     outcome_text = "{soups} soups, score {score:g}"
+    score_note = "Score: points for the team's deliveries and buttons in an episode, without shaped reward."
     budgets: ClassVar = {
         "small": ComparisonBudget(layout_settings(PAPER[::2]), {"episodes": 2}, {"episodes": 1}),
         "full": ComparisonBudget(layout_settings(PAPER), {"episodes": 50}, {"episodes": 25}),
@@ -174,13 +125,12 @@ class OvercookedV2Suite(SoupSuite):
                 yield Match(env_id=ENV_ID, env_kwargs=kwargs, team=seated, task=task)
 
     def columns_of(self, rows: Sequence[Any]) -> list[Column]:
-        names = [name for name in published() if any(_printed(name, row) for row in rows)]
-        printed = (Column(name, published=True, value=partial(_printed, name)) for name in names)
-        return [*self.columns, *recovery_columns(rows), *printed]
+        methods = [method for method in published() if any(_printed(method, row) for row in rows)]
+        printed = (Column(method, published=True, value=partial(_printed, method)) for method in methods)
+        return [*super().columns_of(rows), *printed]
 
     def notes(self, rows: Sequence[Any]) -> Iterator[str]:
-        yield "Score: points for the team's deliveries and buttons in an episode, without shaped reward."
-        yield from recovery_notes(rows)
+        yield from super().notes(rows)
         if any(_printed("FCP", row) for row in rows):
             yield (
                 "FCP was not measured here: mean and standard deviation of cross-play, Gessler et al. 2025, table 2."

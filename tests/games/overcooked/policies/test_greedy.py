@@ -15,7 +15,7 @@ from collab_overcooked.games.overcooked.policies.greedy import assigner
 from collab_overcooked.games.overcooked.policies.kitchen import Trust
 from collab_overcooked.games.overcooked.policies.needs import Need
 from collab_overcooked.games.overcooked.policies.teammates import HALTED, RELIEF, Halt
-from collab_overcooked.games.overcooked.suite import score_record
+from collab_overcooked.games.overcooked.scoring import score_record
 from collab_overcooked.kernels.jit import row_at
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.teams import make_team

@@ -8,7 +8,7 @@ import pytest
 
 from collab_overcooked import make
 from collab_overcooked.games.overcooked.policies.planner import PlannerPolicy, Search
-from collab_overcooked.games.overcooked.suite import score_record
+from collab_overcooked.games.overcooked.scoring import score_record
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.teams import make_team

@@ -10,7 +10,7 @@ from collab_overcooked import make
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.overcooked.policies.proxy import proxy_layouts
-from collab_overcooked.games.overcooked.suite import published
+from collab_overcooked.games.overcooked.scoring import published
 from collab_overcooked.policies.policy_file import STAND_INS, policy_path, read_policy
 from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.runner.episode import play_episode
@@ -19,7 +19,7 @@ from collab_overcooked.runner.teams import make_team
 
 def test_every_layout_of_the_papers_table_2_has_both_proxies() -> None:
     reference = {
-        layout for row in published().with_human_proxy.values() for layouts in row.values() for layout in layouts
+        layout for row in published()["with_human_proxy"].values() for layouts in row.values() for layout in layouts
     }
     for kind in STAND_INS:
         assert set(proxy_layouts(kind)) == reference

@@ -8,7 +8,7 @@ import pytest
 
 from collab_overcooked import make
 from collab_overcooked.games.overcooked.engine.constants import Action
-from collab_overcooked.games.overcooked.suite import score_record
+from collab_overcooked.games.overcooked.scoring import score_record
 from collab_overcooked.policies.api import AgentView, EnvInfo, Message
 from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.runner.episode import play_episode

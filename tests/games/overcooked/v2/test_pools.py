@@ -9,7 +9,7 @@ from support.cli_runner import run
 
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.overcooked.engine.constants import Clock, Terrain, View
-from collab_overcooked.games.overcooked.suite import phases_of
+from collab_overcooked.games.overcooked.scoring import phases_of
 from collab_overcooked.games.overcooked.v2.env import OvercookedV2
 from collab_overcooked.games.overcooked.v2.policies.recipe_belief import Memory, ShortestPaths
 from collab_overcooked.games.overcooked.v2.suite import CHANGING

@@ -119,11 +119,11 @@ def compile_view(
         low, high = feature_bounds(
             terrain.shape[1], terrain.shape[2], n_players, shown, config.notice, config.order_time
         )
-        standing = 0 if config.order_time is None else ORDER_NUMBERS
+        order_numbers = 0 if config.order_time is None else ORDER_NUMBERS
         if config.notice:
-            view[View.CHANGES] = len(high) - standing - 1 - 2 * len(NearestObject)
-        if standing:
-            view[View.ORDER] = len(high) - standing
+            view[View.CHANGES] = len(high) - order_numbers - 1 - 2 * len(NearestObject)
+        if order_numbers:
+            view[View.ORDER] = len(high) - order_numbers
         space: gymnasium.spaces.Box[Any] = gymnasium.spaces.Box(low, high, dtype=np.int8)
         template = np.zeros((len(terrain), 0), np.uint8)
         return {"views": view, "object_cells": object_cells, "template": template, "nearest": nearest}, space

@@ -263,6 +263,12 @@ def test_effect_of_gates_that_anyone_opens():
     }
 
 
+def test_advance_moves_belts_and_cooks() -> None:
+    grid = "XXPXX\nO1 2O\nX>X X\nXDXSX"
+    rollout = play(grid + "\n1 north\n2 north\n(2,0) onion, onion, onion 18/20\n(1,2) dish", "1: .")
+    assert rollout.facts == ["(2,0) onion, onion, onion 19/20", "(2,2) dish"]
+
+
 def test_one_of():
     assert [rules.one_of(item) for item in (Item.ONION, Item.TOMATO, Item.CARROT)] == [1, 4, 16]
 

@@ -138,6 +138,8 @@ def run_study(
     for game in games or studied_games():
         records = {}
         for way in ways:
+            if way == BOUND and BOUND not in registry.find(game).policies:
+                continue
             plan = study_plan(game, way, scenes, seed, options or {})
             out = folder / game / way.replace(":", "_").replace(",", "_").replace("=", "-")
             records[way] = evaluate(plan, out, workers=workers)

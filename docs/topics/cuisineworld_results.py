@@ -11,7 +11,7 @@ from collab_overcooked.metrics.orders import OrderCell, cos, mean_known
 from .cuisineworld import EXTRA_LEVELS, SIZES
 from .writing import code, measured, read_json, table, write_json
 
-BASELINES = ("random", "greedy", "planner")
+BASELINES = ("random", "greedy")
 LEVELS = ("all", *EXTRA_LEVELS)
 RESULT_FILE = "cuisineworld.json"
 COLUMNS = ("completed", "expired", "failing_steps", "open")

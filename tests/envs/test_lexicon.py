@@ -254,11 +254,7 @@ def both(env_id, specs, seed=3, **options):
     ("env_id", "specs", "options"),
     [
         ("CuisineWorld-v0", ("greedy", "greedy"), {"level": "level_9", "agents": 2}),
-        (
-            "CuisineWorld-v0",
-            ("planner:rollouts=4,horizon=4", "random"),
-            {"level": "level_3", "agents": 2, "max_cycles": 20},
-        ),
+        ("CuisineWorld-v0", ("greedy", "random"), {"level": "level_3", "agents": 2, "max_cycles": 20}),
         ("CollabOvercooked-v0", ("greedy", "greedy"), {"task": "boiled_egg"}),
         ("CollabOvercooked-v0", ("reference", "reference"), {"task": "baked_pumpkin_slices"}),
         ("CollabOvercooked-v0", ("noisy:0.3", "noisy:0.3"), {"task": "baked_pumpkin_slices"}),

@@ -28,7 +28,7 @@ TEST_PARTNERS = {  # number of test partners, and how many of them are the greed
     "coordination_ring": (15, 6),
     "counter_circuit": (13, 5),
     "cramped_room": (8, 3),
-    "cuisineworld_level_1": (13, 5),
+    "cuisineworld_level_1": (11, 4),
     "forced_coordination": (13, 5),
     "kitchen_rush": (10, 4),
     "small_corridor": (8, 3),

@@ -20,10 +20,7 @@ RECORDS = (
                 "collab_overcooked.games.cuisineworld.options:OPTIONS",
             )
         },
-        policies={
-            "greedy": "collab_overcooked.games.cuisineworld.policies.planner:GreedyPolicy",
-            "planner": "collab_overcooked.games.cuisineworld.policies.planner:PlannerPolicy",
-        },
+        policies={"greedy": "collab_overcooked.games.cuisineworld.policies.greedy:GreedyPolicy"},
         prompts="collab_overcooked.games.cuisineworld:text/prompts",
         language_agents={"dispatch": "collab_overcooked.games.cuisineworld.policies.commands:Commands"},
         presets={

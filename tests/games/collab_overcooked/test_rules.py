@@ -5,10 +5,12 @@ from __future__ import annotations
 from itertools import permutations
 from typing import Any
 
+import numpy as np
 import pytest
 from games.collab_overcooked.world import Rollout, drawn, play
 
-from collab_overcooked.games.collab_overcooked.engine.constants import DISH, NOTHING, START, Event
+from collab_overcooked.games.collab_overcooked.engine.constants import DISH, NOTHING, START, Event, Group, Verb
+from collab_overcooked.games.collab_overcooked.engine.macro_actions import named_by_row
 from collab_overcooked.games.collab_overcooked.engine.rules import is_filling, named_by
 from collab_overcooked.kernels.macro_actions import Outcome
 
@@ -501,6 +503,15 @@ def test_step_macro_actions_walks_turns_and_interacts_one_step_each():
     steps = [picture.split("\n")[4] for picture in rollout.pictures]
     assert steps == ["0 south", f"0 south does {dish} -1", "0 south holds dish"]
     assert len(play(GALLEY, "0: pickup(egg,ingredient_dispenser)", **PLACES).labels) == 2
+
+
+def test_named_by_row_is_the_item_of_a_pickup_and_the_start_of_an_operation():
+    rows = [
+        (Verb.PICKUP, 3, Group.COUNTER),
+        (Verb.OPERATE, NOTHING, Group.UTENSIL),
+        (Verb.PLACE, NOTHING, Group.COUNTER),
+    ]
+    assert [named_by_row(np.array(row)) for row in rows] == [3, START, NOTHING]
 
 
 def test_step_macro_actions_fails_where_somebody_took_the_goal():

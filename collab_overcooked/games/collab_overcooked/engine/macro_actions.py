@@ -311,6 +311,14 @@ def choose_primitive(tables, env, i, row, scratch):
 
 
 @kernel
+def named_by_row(row):
+    """The interact of a pickup names its item, that of an operation the start."""
+    if row[Row.VERB] == Verb.PICKUP:
+        return row[Row.ITEM]
+    return START if row[Row.VERB] == Verb.OPERATE else NOTHING
+
+
+@kernel
 def drag_on(macro, rng):
     """In the original, an action without a goal continues or becomes a wait of two steps, with equal probability.
 
@@ -332,10 +340,7 @@ def step_macro_actions(tables, env, events, scratch):
         row = tables.catalogue[macros[i, Macro.ACTION]]
         if row[Row.VERB] == Verb.WAIT:
             continue
-        if row[Row.VERB] == Verb.PICKUP:
-            event[EventColumn.PARAMETER] = row[Row.ITEM]
-        elif row[Row.VERB] == Verb.OPERATE:
-            event[EventColumn.PARAMETER] = START
+        event[EventColumn.PARAMETER] = named_by_row(row)
         primitive = choose_primitive(tables, env, i, row, scratch)
         if primitive != NOTHING:
             event[EventColumn.PRIMITIVE] = primitive

@@ -76,12 +76,17 @@ def sizes_of(tables: Tables) -> dict[str, int]:
     return {"S": len(tables.stations), "tile": tile, "scratch": scratch}
 
 
+def shared_floors(tables: Tables) -> Array:
+    """Return bool (N, N): whether an agent can walk to where another one, or it itself, starts."""
+    cells, facings = tables.starts[:, Agent.CELL], tables.starts[:, Agent.FACING]
+    steps = tables.ways[Ways.STEPS][4 * cells + facings][:, 4 * cells[:, None] + np.arange(4)]
+    near: Array = (steps < UNREACHABLE).any(-1)
+    return near
+
+
 def agents_can_meet(tables: Tables) -> bool:
     """Tell whether some agent can walk to where another one starts."""
-    cells, facings = tables.starts[:, Agent.CELL], tables.starts[:, Agent.FACING]
-    start = 4 * cells + facings
-    near = (tables.ways[Ways.STEPS][start][:, 4 * cells[:, None] + np.arange(4)] < UNREACHABLE).any(-1)
-    return bool(near.sum() > len(start))
+    return bool(shared_floors(tables).sum() > len(tables.starts))
 
 
 def filled_counters(tables: Tables, tiles: Any) -> list[int]:

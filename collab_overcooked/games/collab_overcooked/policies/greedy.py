@@ -1,7 +1,7 @@
 """Greedy play of Collab-Overcooked: work backwards from the order and choose the seat's most useful action.
 
-``Cookbook`` has the facts of a kitchen, ``Scene`` is a state with all running actions completed, ``Needs`` lists
-the needs of the order and the purpose of every object.
+``KitchenScene`` is a state with all running actions completed, ``Needs`` lists the needs of the order and the purpose
+of every object.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..engine.constants import DISH, NOTHING, Access, EventColumn, Group, Reason
 from ..engine.spec import load_kitchen
 from ..text.text import judge
 from .order_work import HANDLING, Making, Needs, Purpose
-from .scene import KitchenScene, cookbook, refuse_primitive_seats
+from .scene import KitchenScene, refuse_primitive_seats, tables_of
 
 PATIENCE = 6  # decisions in which an agent leaves the work to teammates who do not do it
 FORESIGHT = 10  # steps that an agent on a shared floor looks ahead to see whether it gets through
@@ -48,13 +48,13 @@ class Chooser:
     """Finds the best useful action of one seat in one scene."""
 
     def __init__(self, scene: KitchenScene, seat: int, accepted: Callable[[int], bool]) -> None:
-        self.scene, self.book, self.seat, self.accepted = scene, scene.book, seat, accepted
+        self.scene, self.kitchen, self.seat, self.accepted = scene, scene.kitchen, seat, accepted
         self.needs = Needs(scene)
         self.pose = scene.poses[seat]
 
     def choose(self) -> int:
         """Return the best action; waiting if nothing is useful."""
-        return next(iter(self.ranked()), self.book.wait)
+        return next(iter(self.ranked()), self.kitchen.wait)
 
     def ranked(self) -> list[int]:
         """Return all useful actions that are accepted now, the best first."""
@@ -70,7 +70,7 @@ class Chooser:
         return sorted(allowed, key=lambda option: option.key)
 
     def _option(self, rank: int, action: int, urgency: int, stations: Iterable[int]) -> Option:
-        return Option(rank, action, urgency, self.book.steps_to(self.pose, stations))
+        return Option(rank, action, urgency, self.kitchen.steps_to(self.pose, stations))
 
     def _holding(self) -> Iterator[Option]:
         item, _ = self.scene.hands[self.seat]
@@ -80,68 +80,69 @@ class Chooser:
         elif item == DISH:
             yield from self._with_dish()
         elif purpose.making is None:
-            yield self._option(0, self.book.serve, 0, self.book.members[Group.SERVING])
+            yield self._option(0, self.kitchen.serve, 0, self.kitchen.members[Group.SERVING])
             if self.needs.hops(purpose)[self.seat] > 0:
                 yield self._placing(1)
         else:
             yield from self._with_input(item, purpose.making)
 
     def _placing(self, rank: int) -> Option:
-        return Option(rank, self.book.place, 0, 0)
+        return Option(rank, self.kitchen.place, 0, 0)
 
     def _with_dish(self) -> Iterator[Option]:
         final = self.needs.final
-        if final is not None and self.book.can(self.seat, final):
-            yield self._option(0, self.book.fill[final], 0, [final])
+        if final is not None and self.kitchen.can(self.seat, final):
+            yield self._option(0, self.kitchen.act_on(Verb.FILL, final), 0, [final])
         else:
             yield self._placing(1)
 
     def _with_input(self, item: int, making: Making) -> Iterator[Option]:
         for station in self.needs.receivers(self.seat, item, making):
-            yield self._option(0, self.book.put[station], 0, [station])
+            yield self._option(0, self.kitchen.act_on(Verb.PUT, station), 0, [station])
         yield self._placing(1)
 
     def _rid_of(self) -> Iterator[Option]:
         room = self.scene.free_counters(self.seat, shared=True) > COUNTER_RESERVE
         yield self._placing(0 if room else 3)
-        yield self._option(1, self.book.serve, 0, self.book.members[Group.SERVING])
-        for station in self.book.utensils:
-            kinds = {making.recipe.kind for making in self.needs.makings}
-            if self.needs.is_junk(station) or self.book.kind[station] not in kinds:
-                yield self._option(2, self.book.put[station], 0, [station])
+        yield self._option(1, self.kitchen.serve, 0, self.kitchen.members[Group.SERVING])
+        for station in self.kitchen.utensils:
+            kinds = {making.kind for making in self.needs.makings}
+            if self.needs.is_junk(station) or self.kitchen.kind(station) not in kinds:
+                yield self._option(2, self.kitchen.act_on(Verb.PUT, station), 0, [station])
 
     def _working(self) -> Iterator[Option]:
         for making in self.needs.makings:
             if making.station is not None and not making.missing:
-                yield self._option(0, self.book.operate[making.station], making.urgency, [making.station])
-        kinds = {making.recipe.kind for making in self.needs.makings}
+                yield self._option(
+                    0, self.kitchen.act_on(Verb.OPERATE, making.station), making.urgency, [making.station]
+                )
+        kinds = {making.kind for making in self.needs.makings}
         for station, utensil in self.scene.utensils.items():
-            if self.book.kind[station] in kinds and self.needs.is_junk(station):
-                action = self.book.operate[station]
+            if self.kitchen.kind(station) in kinds and self.needs.is_junk(station):
+                action = self.kitchen.act_on(Verb.OPERATE, station)
                 if utensil.product != NOTHING:
-                    action = self.book.take.get((station, utensil.product), self.book.wait)
+                    action = self.kitchen.act_on(Verb.PICKUP, station, utensil.product)
                 yield self._option(1, action, HANDLING, [station])
 
     def _taking(self) -> Iterator[Option]:
         for (where, station), purpose in self.needs.purposes.items():
             if where == "utensil":
-                action = self.book.take.get((station, self.scene.utensils[station].product))
-                if action is not None:
-                    yield self._option(0, action, purpose.urgency + HANDLING, [station])
-            elif where == "counter" and self.book.can(self.seat, station):
+                action = self.kitchen.act_on(Verb.PICKUP, station, self.scene.utensils[station].product)
+                yield self._option(0, action, purpose.urgency + HANDLING, [station])
+            elif where == "counter" and self.kitchen.can(self.seat, station):
                 item, _ = self.scene.counters[station]
                 if self._is_worth_taking(item, station, purpose):
-                    yield self._option(0, self.book.pick[item], purpose.urgency, [station])
+                    yield self._option(0, self.kitchen.act_on(Verb.PICKUP, station, item), purpose.urgency, [station])
         if self.scene.free_counters(self.seat, shared=True) == 0:
             yield from self._clearing()
 
     def _is_worth_taking(self, item: int, station: int, purpose: Purpose) -> bool:
         hops = self.needs.hops(purpose)
         if hops[self.seat] > 0:
-            others = [i for i in range(self.book.n_agents) if self.book.can(i, station)]
-            return hops[self.seat] == min(hops[i] for i in others) and self.scene.free_counters(self.seat) > 0
-        if item == DISH and purpose.making is not None:
-            return self.needs.final is not None and self.book.can(self.seat, self.needs.final)
+            nearest = min(hops[i] for i in self.kitchen.users(station))
+            return hops[self.seat] == nearest and self.scene.free_counters(self.seat) > 0
+        if item == DISH and purpose.kind != NOTHING:
+            return self.needs.final is not None and self.kitchen.can(self.seat, self.needs.final)
         if purpose.making is None:
             return True
         return bool(self.needs.receivers(self.seat, item, purpose.making))
@@ -149,25 +150,25 @@ class Chooser:
     def _clearing(self) -> Iterator[Option]:
         for station, (item, _) in self.scene.counters.items():
             junk = ("counter", station) not in self.needs.purposes
-            if junk and self.book.access[self.seat][station] == Access.SHARED:
-                yield self._option(2, self.book.pick[item], 0, [station])
+            if junk and self.kitchen.access[self.seat][station] == Access.SHARED:
+                yield self._option(2, self.kitchen.act_on(Verb.PICKUP, station, item), 0, [station])
 
     def _fetching(self) -> Iterator[Option]:
         for item, purpose in self.needs.fetches:
-            action = self.book.fetch[item]
-            group = Group.DISHES if item == DISH else Group.INGREDIENTS
-            stations = self.book.members[group]
-            if self.book.can_any(self.seat, stations) and self._worth_fetching(item, purpose):
+            stations = self.kitchen.dispensers(item)
+            if self.kitchen.can_any(self.seat, stations) and self._worth_fetching(item, purpose):
                 rank = 1 if item == DISH and self.needs.final is None else 0
                 if rank == 0 or not self._due():
-                    yield self._option(rank, action, purpose.urgency, stations)
+                    yield self._option(rank, self.kitchen.fetch(item), purpose.urgency, stations)
 
     def _due(self) -> bool:
-        return any(where == "utensil" and self.book.can(self.seat, station) for where, station in self.needs.purposes)
+        return any(
+            where == "utensil" and self.kitchen.can(self.seat, station) for where, station in self.needs.purposes
+        )
 
     def _worth_fetching(self, item: int, purpose: Purpose) -> bool:
         hops = self.needs.hops(purpose)[self.seat]
-        if hops == 0 and purpose.making is not None and item != DISH:
+        if hops == 0 and purpose.making is not None:
             return bool(self.needs.receivers(self.seat, item, purpose.making))
         if hops == 0:
             return item != DISH or self.needs.final is not None
@@ -188,7 +189,7 @@ class GreedyPolicy(PolicyBase):
     needs_simulator = True
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        self._book = cookbook(info.game)
+        self._kitchen = tables_of(info.game)
         refuse_primitive_seats(info.game, [seat])
         self._simulator = simulator_of(info, self.name)
         self._rng = np.random.default_rng([seed, seat])
@@ -199,17 +200,17 @@ class GreedyPolicy(PolicyBase):
         scene, expected = self._expected(seen)
         useful = self._useful(scene, seen)
         if expected and not useful:  # whatever there is to do, teammates are expected to do
-            alone = self._useful(KitchenScene(self._book, self._state), seen)
+            alone = self._useful(KitchenScene(self._kitchen, self._state), seen)
             self._yielded = self._yielded + 1 if alone else 0
             useful = alone if self._yielded > PATIENCE else useful
         if useful:
             self._yielded = 0
-        if not self._book.can_meet:
-            return useful[0] if useful else self._book.wait
+        if not self._kitchen.can_meet:
+            return useful[0] if useful else self._kitchen.wait
         return self._unblocked(scene, seen, useful, expected)
 
     def _expected(self, seen: AgentView) -> tuple[KitchenScene, dict[int, int]]:
-        scene = KitchenScene(self._book, self._state)
+        scene = KitchenScene(self._kitchen, self._state)
         expected: dict[int, int] = {}
         for other in range(seen.seat):
             if scene.running[other] == NOTHING:
@@ -218,7 +219,7 @@ class GreedyPolicy(PolicyBase):
         return scene, expected
 
     def _accepting(self, seat: int) -> Callable[[int], bool]:
-        return lambda action: judge(self._book.tables, self._state, 0, seat, action) == Reason.OK
+        return lambda action: judge(self._kitchen.tables, self._state, 0, seat, action) == Reason.OK
 
     def _useful(self, scene: KitchenScene, seen: AgentView) -> list[int]:
         return Chooser(scene, seen.seat, lambda action: bool(seen.mask[action])).ranked()
@@ -232,12 +233,12 @@ class GreedyPolicy(PolicyBase):
                     return action
         if useful or self._in_the_way(scene, seen.seat):
             return self._make_way(seen, useful[:1], expected)
-        return self._book.wait
+        return self._kitchen.wait
 
     def _in_the_way(self, scene: KitchenScene, seat: int) -> bool:
         return any(
-            scene.still[other] > 0 and scene.running[other] > self._book.longest_wait
-            for other in self._book.mates[seat]
+            self._state.macro_state[0, other, Macro.STILL] > 0 and scene.running[other] >= self._kitchen.place
+            for other in self._kitchen.mates[seat]
         )
 
     def _make_way(self, seen: AgentView, useful: list[int], expected: dict[int, int]) -> int:
@@ -248,10 +249,10 @@ class GreedyPolicy(PolicyBase):
         """
         kinds: dict[tuple[int, int], int] = {}
         for action in np.flatnonzero(seen.mask).tolist():
-            verb, item, group = self._book.rows[action]
+            verb, item, group = self._kitchen.rows[action]
             if verb == Verb.PLACE or (verb == Verb.PICKUP and group < Group.UTENSIL):
                 kinds.setdefault((group, item if group == Group.COUNTER else 0), action)
-        actions = [self._book.wait, *kinds.values()]
+        actions = [self._kitchen.wait, *kinds.values()]
         _, helped = foresee(self._simulator, seen.seat, actions, expected, FORESIGHT)
         if helped.max() == 0 and useful and self._rng.random() < 0.5:
             return useful[0]
@@ -306,12 +307,12 @@ class CollabOvercookedSubplans:
     def __init__(self, game: FullGame) -> None:
         self.game: Any = game
         refuse_primitive_seats(game, range(game.n_agents))
-        self.book = cookbook(game)
+        self.kitchen = tables_of(game)
 
     def __call__(self, seen: AgentView) -> PlanningView:
         """Return the sub-plans of all cooks, as far as one of them knows them."""
         state = self.game.state_of(seen.scene)
-        scene, texts = KitchenScene(self.book, state), seen.view.action_texts
+        scene, texts = KitchenScene(self.kitchen, state), seen.view.action_texts
         possible = self._possible(scene, seen, texts)
         options = {seat: [] if seat != seen.seat else possible for seat in range(self.game.n_agents)}
         if seen.view.recipe is not None:
@@ -329,10 +330,10 @@ class CollabOvercookedSubplans:
     def _possible(self, scene: KitchenScene, seen: AgentView, texts: list[str]) -> list[SubPlan]:
         plans = []
         for action in np.flatnonzero(seen.mask).tolist():
-            verb, _, group = self.book.rows[action]
+            verb, _, group = self.kitchen.rows[action]
             if action != CONTINUE and verb != Verb.WAIT:
-                stations = self.book.members[group] if verb != Verb.PLACE else self.book.members[Group.COUNTER]
-                cost = self.book.steps_to(scene.poses[seen.seat], stations)
+                stations = self.kitchen.members[group] if verb != Verb.PLACE else self.kitchen.members[Group.COUNTER]
+                cost = self.kitchen.steps_to(scene.poses[seen.seat], stations)
                 plans.append(SubPlan(texts[action], action, cost, 0.0, frozenset({texts[action]})))
         return plans
 
@@ -340,7 +341,7 @@ class CollabOvercookedSubplans:
         def accepted(action: int) -> bool:
             if seat == seen.seat:
                 return bool(seen.mask[action])
-            return bool(judge(self.book.tables, state, 0, seat, action) == Reason.OK)
+            return bool(judge(self.kitchen.tables, state, 0, seat, action) == Reason.OK)
 
         plans: dict[str, SubPlan] = {}
         for option in Chooser(scene, seat, accepted).options():
@@ -351,4 +352,4 @@ class CollabOvercookedSubplans:
         return list(plans.values())
 
     def _uses(self, action: int, text: str) -> frozenset[str]:
-        return frozenset() if action == self.book.place else frozenset({text})
+        return frozenset() if action == self.kitchen.place else frozenset({text})

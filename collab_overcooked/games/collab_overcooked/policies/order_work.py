@@ -12,18 +12,20 @@ import numpy as np
 from collab_overcooked.kernels.macro_actions import Macro
 from collab_overcooked.kernels.paths import UNREACHABLE
 
-from ..engine.constants import DISH, NOTHING, Access, Agent, Group, Tile
-from .scene import Cookbook, KitchenScene, RecipeFacts
+from ..engine.constants import DISH, NOTHING, Access, Agent, Group, Row, Tile, Verb
+from .scene import KitchenScene, KitchenTables
 
-HANDLING = 6  # steps that carrying an item to its next station takes about, for estimates of what is urgent
+Array = np.ndarray
+HANDLING = 6  # steps that starting a utensil, taking a product and carrying it to its next station take about
 
 
 @dataclass
 class Making:
     """Product that is still to be made."""
 
-    recipe: RecipeFacts  # Recipe of the product
-    urgency: int  # Estimated steps from the recipe's start to the delivery
+    product: int
+    kind: int  # Kind of utensil that makes it
+    urgency: int  # Estimated steps from the start of the utensil to the delivery
     station: int | None = None  # Utensil that already holds some of its inputs
     missing: list[int] = field(default_factory=list)  # Inputs not yet in the utensil
     below: set[int] = field(default_factory=set)  # Utensil kinds that are still needed to make its inputs
@@ -33,8 +35,9 @@ class Making:
 class Purpose:
     """Purpose of an object: input of a product, dish of the order, or the order itself."""
 
-    urgency: int
-    making: Making | None = None
+    urgency: int  # Estimated steps from when the object is at hand to the delivery
+    kind: int = NOTHING  # Kind of utensil that it is used in, NOTHING for the serving station
+    making: Making | None = None  # Product that it is an input of
 
 
 Place = tuple[str, int]
@@ -52,13 +55,14 @@ class Needs:
     """
 
     def __init__(self, scene: KitchenScene) -> None:
-        self.scene, self.book = scene, scene.book
+        self.scene, self.kitchen = scene, scene.kitchen
         self.purposes: dict[Place, Purpose] = {}
         self.makings: list[Making] = []
         self.fetches: list[tuple[int, Purpose]] = []
         self.final: int | None = None
         self._free = dict(self._objects())
         if scene.order != NOTHING:
+            self._urgency = order_of(self.kitchen, scene.order).urgency
             self._need_order(scene.order)
 
     def _objects(self) -> Iterator[tuple[Place, tuple[int, bool]]]:
@@ -84,28 +88,26 @@ class Needs:
         hops = self.hops(purpose)
         if where == "hand":
             return hops[index] < UNREACHABLE
-        seats = [i for i in range(self.book.n_agents) if self.book.can(i, index)]
+        seats = self.kitchen.users(index)
         fewest = min((hops[i] for i in seats), default=UNREACHABLE)
-        stays = where == "counter" and all(self.book.access[i][index] == Access.SHARED for i in seats)
+        stays = where == "counter" and all(self.kitchen.access[i][index] == Access.SHARED for i in seats)
         return fewest == 0 if stays else fewest < UNREACHABLE
 
     def room(self, seat: int, purpose: Purpose) -> int:
         """Count the empty counters on which a seat can hand over items to agents nearer to their use."""
         hops = self.hops(purpose)
-        nearer = [i for i in range(self.book.n_agents) if hops[i] < hops[seat]]
+        nearer = [i for i in range(self.kitchen.n_agents) if hops[i] < hops[seat]]
         return sum(
-            s not in self.scene.counters and self.book.can(seat, s) and any(self.book.can(i, s) for i in nearer)
-            for s in self.book.counters
+            s not in self.scene.counters and self.kitchen.can(seat, s) and any(self.kitchen.can(i, s) for i in nearer)
+            for s in self.kitchen.members[Group.COUNTER]
         )
 
     def hops(self, purpose: Purpose) -> list[int]:
         """Return by seat how many hand-overs bring an object from it to where it is for."""
-        if purpose.making is not None:
-            return self.book.hops["kind", purpose.making.recipe.kind]
-        return self.book.hops["serve", 0]
+        return self.kitchen.hops[purpose.kind]
 
     def _need_order(self, order: int) -> None:
-        plated = bool(self.book.needs_dish[order])
+        plated = bool(self.kitchen.needs_dish[order])
         if self._claim(order, plated, Purpose(0)) is not None:
             return
         if plated:
@@ -114,10 +116,10 @@ class Needs:
         else:
             place = self._claim(order, False, Purpose(0))
         if place is None:
-            if self.book.raw[order]:
+            if self.kitchen.raw[order]:
                 self.fetches.append((order, Purpose(0)))
             else:
-                self._need_making(order, HANDLING)
+                self._need_making(order)
         elif place[0] == "utensil":
             self.final = place[1]
 
@@ -130,54 +132,53 @@ class Needs:
         return None
 
     def _need_dish(self, order: int) -> None:
-        recipe = self.book.recipes.get(order)
-        purpose = Purpose(0, Making(recipe, 0)) if recipe is not None else Purpose(0)
+        purpose = Purpose(0, self.kitchen.maker(order))
         if self._claim(DISH, False, purpose) is None:
             self.fetches.append((DISH, purpose))
 
-    def _need_making(self, product: int, urgency: int) -> set[int]:
-        recipe = self.book.recipes[product]
-        making = Making(recipe, urgency + recipe.time)
-        making.missing = list(recipe.inputs)
-        making.station = self._begun(recipe)
+    def _need_making(self, product: int) -> set[int]:
+        kind = self.kitchen.maker(product)
+        making = Making(product, kind, self._urgency[product] + HANDLING + self.kitchen.time(product))
+        making.missing = self.kitchen.inputs(product)
+        making.station = self._begun(making)
         if making.station is not None:
             for item in self.scene.utensils[making.station].contents:
                 making.missing.remove(item)
         self.makings.append(making)
         for item in making.missing:
             making.below |= self._need_input(item, making)
-        return making.below | {recipe.kind}
+        return making.below | {kind}
 
-    def _begun(self, recipe: RecipeFacts) -> int | None:
-        taken = [making.station for making in self.makings]
-        for station in self.book.utensils_of(recipe.kind):
+    def _begun(self, making: Making) -> int | None:
+        taken = [other.station for other in self.makings]
+        for station in self.kitchen.utensils_of(making.kind):
             contents = self.scene.utensils[station].contents
-            if contents and station not in taken and _within(contents, recipe.inputs):
+            if contents and station not in taken and _within(contents, making.missing):
                 return station
         return None
 
     def _need_input(self, item: int, making: Making) -> set[int]:
-        purpose = Purpose(making.urgency + HANDLING, making)
+        purpose = Purpose(making.urgency + HANDLING, making.kind, making)
         place = self._claim(item, False, purpose)
-        if place is None and self.book.raw[item]:
+        if place is None and self.kitchen.raw[item]:
             self.fetches.append((item, purpose))
             return set()
         if place is None:
-            return self._need_making(item, making.urgency + HANDLING)
-        return {self.book.kind[place[1]]} if place[0] == "utensil" else set()
+            return self._need_making(item)
+        return {self.kitchen.kind(place[1])} if place[0] == "utensil" else set()
 
     def receivers(self, seat: int, item: int, making: Making) -> list[int]:
         """Return the utensils into which a seat can put an input of a product right now."""
         if making.station is not None:
-            return [making.station] if self.book.can(seat, making.station) and item in making.missing else []
+            return [making.station] if self.kitchen.can(seat, making.station) and item in making.missing else []
         taken = [other.station for other in self.makings]
         utensils = []
-        for station in self.book.utensils_of(making.recipe.kind):
+        for station in self.kitchen.utensils_of(making.kind):
             utensil = self.scene.utensils[station]
             empty = not utensil.contents and utensil.product == NOTHING
-            if empty and station not in taken and self.book.can(seat, station):
+            if empty and station not in taken and self.kitchen.can(seat, station):
                 utensils.append(station)
-        spare = len(utensils) > 1 or making.recipe.kind not in making.below
+        spare = len(utensils) > 1 or making.kind not in making.below
         return utensils if spare else []
 
     def is_junk(self, station: int) -> bool:
@@ -197,9 +198,6 @@ def _within(contents: Iterable[int], inputs: Iterable[int]) -> bool:
     return True
 
 
-Array = np.ndarray
-
-
 @dataclass(frozen=True)
 class Columns:
     """A seat's actions that can matter for an order, as columns of a table."""
@@ -212,86 +210,84 @@ class Columns:
 class Order:
     """Useful actions for one order in one kitchen, for batches of states."""
 
-    def __init__(self, book: Cookbook, order: int) -> None:
-        self.book, self.order = book, order
-        self.items = self._items()
+    def __init__(self, kitchen: KitchenTables, order: int) -> None:
+        self.kitchen, self.order = kitchen, order
+        self.urgency: dict[int, int] = {}  # by item: steps from its last station to the delivery, most of all its uses
+        self.items: list[int] = []
+        self._measure(order, 0)
+        self.items.reverse()  # products before their inputs
         self.row = {item: r for r, item in enumerate(self.items)}
-        self.recipes = {item: book.recipes[item] for item in self.items if item in book.recipes}
-        self.plated = bool(book.needs_dish[order])
-        self.counters = [s for s in book.counters if any(book.can(i, s) for i in range(book.n_agents))]
-        self.fetched = np.full(len(book.rows), -2, np.int32)
-        for item, action in book.fetch.items():
-            self.fetched[action] = item
+        self.inputs = {item: kitchen.inputs(item) for item in self.items}
+        self.plated = bool(kitchen.needs_dish[order])
+        self.counters = [s for s in kitchen.members[Group.COUNTER] if kitchen.users(s)]
+        catalogue = np.array(kitchen.rows)
+        fetches = (catalogue[:, Row.VERB] == Verb.PICKUP) & np.isin(
+            catalogue[:, Row.GROUP], (Group.INGREDIENTS, Group.DISHES)
+        )
+        self.fetched = np.where(fetches, catalogue[:, Row.ITEM], -2)  # by action
         self.live = {item: self._live_counters(item) for item in [*self.items, DISH]}
-        self.columns = [self._columns(seat) for seat in range(book.n_agents)]
+        self.columns = [self._columns(seat) for seat in range(kitchen.n_agents)]
 
-    def _items(self) -> list[int]:
-        foods: list[int] = []
+    def _measure(self, item: int, steps: int) -> None:
+        self.urgency[item] = max(self.urgency.get(item, 0), steps)
+        for part in self.kitchen.inputs(item):
+            self._measure(part, steps + HANDLING + self.kitchen.time(item))
+        if item not in self.items:
+            self.items.append(item)
 
-        def visit(item: int) -> None:
-            recipe = self.book.recipes.get(item)
-            for part in recipe.inputs if recipe else ():
-                visit(part)
-            if item not in foods:
-                foods.append(item)
-
-        visit(self.order)
-        return foods[::-1]
-
-    def consumers(self, item: int) -> list[tuple[str, int]]:
-        """Return where an item is used: keys of ``Cookbook.hops``."""
+    def consumers(self, item: int) -> list[int]:
+        """Return where an item is used: kinds of utensils, NOTHING for the serving station."""
         if item == self.order:
-            return [("serve", 0)]
+            return [NOTHING]
         if item == DISH:
-            recipe = self.book.recipes.get(self.order)
-            return [("kind", recipe.kind)] if recipe else [("serve", 0)]
-        return [("kind", recipe.kind) for recipe in self.recipes.values() if item in recipe.inputs]
+            return [self.kitchen.maker(self.order)]
+        return [self.kitchen.maker(product) for product, inputs in self.inputs.items() if item in inputs]
 
     def _live_counters(self, item: int) -> list[int]:
         live = []
         for s in self.counters:
-            seats = [i for i in range(self.book.n_agents) if self.book.can(i, s)]
-            moves = any(self.book.access[i][s] != Access.SHARED for i in seats)
+            seats = self.kitchen.users(s)
+            moves = any(self.kitchen.access[i][s] != Access.SHARED for i in seats)
             if moves or any(self.uses(i, item) for i in seats):
                 live.append(s)
         return live
 
     def uses(self, seat: int, item: int) -> bool:
         """Return whether a seat can use an item itself."""
-        return any(self.book.hops[key][seat] == 0 for key in self.consumers(item))
+        return any(self.kitchen.hops[kind][seat] == 0 for kind in self.consumers(item))
 
     def _columns(self, seat: int) -> Columns:
-        book = self.book
-        checked: list[tuple[int, tuple[str, int]]] = [(book.wait, ("always", 0)), (book.place, ("always", 0))]
-        if book.can_any(seat, book.members[Group.SERVING]):
-            checked.append((book.serve, ("holds", self.order)))
-        for s in book.utensils:
-            if book.can(seat, s):
-                checked.append((book.put[s], ("put", s)))
-                checked.append((book.operate[s], ("operate", s)))
+        kitchen = self.kitchen
+        checked: list[tuple[int, tuple[str, int]]] = [(kitchen.wait, ("always", 0)), (kitchen.place, ("always", 0))]
+        if kitchen.can_any(seat, kitchen.members[Group.SERVING]):
+            checked.append((kitchen.serve, ("holds", self.order)))
+        for s in kitchen.utensils:
+            if kitchen.can(seat, s):
+                checked.append((kitchen.act_on(Verb.PUT, s), ("put", s)))
+                checked.append((kitchen.act_on(Verb.OPERATE, s), ("operate", s)))
                 if self.plated:
-                    checked.append((book.fill[s], ("fill", s)))
-                checked += [(action, ("always", 0)) for (at, _), action in book.take.items() if at == s]
-        items = [*self.items, DISH] if self.plated else self.items
-        for item in items:
+                    checked.append((kitchen.act_on(Verb.FILL, s), ("fill", s)))
+                products = [item for item in kitchen.recipes if kitchen.maker(item) == kitchen.kind(s)]
+                checked += [(kitchen.act_on(Verb.PICKUP, s, item), ("always", 0)) for item in products]
+        for item in [*self.items, DISH] if self.plated else self.items:
             check = "always" if self.uses(seat, item) else "move on"
-            checked.append((book.pick[item], (check, item)))
-            group = Group.DISHES if item == DISH else Group.INGREDIENTS
-            if item in book.fetch and book.can_any(seat, book.members[group]):
-                checked.append((book.fetch[item], ("short", item)))
+            checked.append((kitchen.actions[Verb.PICKUP, item, Group.COUNTER], (check, item)))
+            if kitchen.can_any(seat, kitchen.dispensers(item)):
+                checked.append((kitchen.fetch(item), ("short", item)))
         return Columns(np.array([action for action, _ in checked], np.int32), tuple(check for _, check in checked))
 
-    def shortage(self, state: Any) -> tuple[Array, Array]:
+    def shortage(self, state: Any) -> tuple[Array, Array, Array]:
         """Count the items that still have to be made or fetched.
 
         Returns:
-            (n, items) how many more of each are needed, and (n,) whether a dish is.
+            (n, items) how many of each are needed, (n, items) how many of them are not there, and (n,) whether a dish
+            is needed.
         """
         hands = state.agents[:, :, Agent.ITEM]
         running = state.macro_state[:, :, Macro.ACTION]
         coming = np.where(running == NOTHING, -2, self.fetched[running])
-        contents = state.tiles[:, self.book.utensils, Tile.ITEM]
-        cooking = state.tiles[:, self.book.utensils]
+        contents = state.tiles[:, self.kitchen.utensils, Tile.ITEM]
+        cooking = state.tiles[:, self.kitchen.utensils]
         unstarted = cooking[:, :, Tile.TIMER, None] == 0
         inside = np.where(unstarted, cooking[:, :, Tile.CONTENT :], -2)
         inside = inside.reshape(len(state.tiles), inside.shape[1] * inside.shape[2])
@@ -306,27 +302,26 @@ class Order:
         needed[:, 0] = 1
         for r, item in enumerate(self.items):
             short[:, r] = np.maximum(needed[:, r] - count(item), 0)
-            recipe = self.recipes.get(item)
-            for part in recipe.inputs if recipe else ():
+            for part in self.inputs[item]:
                 needed[:, self.row[part]] += short[:, r]
         served = (hands == self.order) & (state.agents[:, :, Agent.PLATED] == 1)
         there = state.tiles[:, self.live[self.order]]
         laid = (there[:, :, Tile.ITEM] == self.order) & (there[:, :, Tile.PLATED] == 1)
         dishes = count(DISH) + served.sum(1) + laid.sum(1)
-        return short, (dishes == 0) & self.plated
+        return needed, short, (dishes == 0) & self.plated
 
-    def contents(self, state: Any, station: int, recipe: RecipeFacts) -> tuple[dict[int, Array], Array]:
-        """Compare a utensil's contents with a recipe.
+    def contents(self, state: Any, station: int, inputs: list[int]) -> tuple[dict[int, Array], Array]:
+        """Compare a utensil's contents with the inputs of a recipe.
 
         Returns:
             By input how many more fit (n,), and (n,) whether nothing else is inside.
         """
         inside = state.tiles[:, station, Tile.CONTENT :]
         room, known = {}, 0
-        for item in set(recipe.inputs):
+        for item in set(inputs):
             count = (inside == item).sum(1)
             known = known + count
-            room[item] = recipe.inputs.count(item) - count
+            room[item] = inputs.count(item) - count
         fits = (known == state.tiles[:, station, Tile.COUNT]) & (state.tiles[:, station, Tile.TIMER] == 0)
         for count in room.values():
             fits &= count >= 0
@@ -334,7 +329,7 @@ class Order:
 
     def useful(self, state: Any, masks: list[Array]) -> list[Array]:
         """Return for every seat whether its accepted actions are worth trying, (n, columns)."""
-        short, dish = self.shortage(state)
+        _, short, dish = self.shortage(state)
         puts, starts = self._utensils(state, short)
         useful = []
         for seat, columns in enumerate(self.columns):
@@ -357,30 +352,30 @@ class Order:
         return useful
 
     def _in_the_way(self, seat: int, state: Any) -> Array:
-        return np.asarray((state.macro_state[:, self.book.mates[seat], Macro.ACTION] > self.book.longest_wait).any(1))
+        return np.asarray((state.macro_state[:, self.kitchen.mates[seat], Macro.ACTION] >= self.kitchen.place).any(1))
 
     def _out_of_reach(self, seat: int, item: int, state: Any) -> Array:
-        counters = [s for s in self.counters if self.book.access[seat][s] in (Access.PRIVATE, Access.SOME)]
+        counters = [s for s in self.counters if self.kitchen.access[seat][s] in (Access.PRIVATE, Access.SOME)]
         return (state.tiles[:, counters, Tile.ITEM] == item).any(1)
 
     def _utensils(self, state: Any, short: Array) -> tuple[dict[int, Array], dict[int, Array]]:
         puts, starts = {}, {}
-        n, n_items = len(state.tiles), len(self.book.needs_dish)
-        for s in self.book.utensils:
+        n, n_items = len(state.tiles), len(self.kitchen.needs_dish)
+        for s in self.kitchen.utensils:
             accepts = np.zeros((n, n_items), bool)
             complete, fitting = np.zeros(n, bool), np.zeros(n, bool)
-            for item, recipe in self.recipes.items():
-                if recipe.kind != self.book.kind[s]:
+            for item, inputs in self.inputs.items():
+                if not inputs or self.kitchen.maker(item) != self.kitchen.kind(s):
                     continue
-                room, fits = self.contents(state, s, recipe)
+                room, fits = self.contents(state, s, inputs)
                 fits &= short[:, self.row[item]] > 0
                 for part, count in room.items():
                     accepts[:, part] |= fits & (count > 0)
                 fitting |= fits
-                complete |= fits & (state.tiles[:, s, Tile.COUNT] == len(recipe.inputs))
+                complete |= fits & (state.tiles[:, s, Tile.COUNT] == len(inputs))
             puts[s] = accepts
             starts[s] = complete | ~fitting  # what fits no recipe is started to destroy it
         return puts, starts
 
 
-order_of: Callable[[Cookbook, int], Order] = lru_cache(maxsize=256)(Order)  # by kitchen and item, made once
+order_of: Callable[[KitchenTables, int], Order] = lru_cache(maxsize=256)(Order)  # by kitchen and item, made once

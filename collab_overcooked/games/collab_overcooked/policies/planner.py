@@ -15,10 +15,10 @@ from collab_overcooked.policies.search.beam import Beam, Notes, rank_in_group
 from collab_overcooked.policies.search.plan_search import Plan, PlanMemory, name_states
 from collab_overcooked.policies.search.simulator import Fork
 
-from ..engine.constants import DISH, NOTHING, Agent, Clock, Group, Param, Row, Tile, Verb
+from ..engine.constants import DISH, NOTHING, Agent, Clock, Param, Tile
 from .greedy import GreedyPolicy
-from .order_work import Array, Order, order_of
-from .scene import cookbook, refuse_primitive_seats
+from .order_work import HANDLING, Array, Order, order_of
+from .scene import refuse_primitive_seats, tables_of
 
 WORK_WEIGHT = 0.5  # of all work left, beside the longest chain of steps; these four were tuned on all built-in kitchens
 RUNNING_RANGE = 6.0  # running actions count as begun when they have fewer steps left than this
@@ -29,32 +29,41 @@ class Estimate:
     """Estimates the remaining steps from missing products and positions of items; used to rank nodes only."""
 
     def __init__(self, order: Order) -> None:
-        self.order, self.book = order, order.book
-        self.reach = self._reach()
-        self.hand = {item: self._by_hops(item) for item in [*order.items, DISH]}
+        self.order, kitchen = order, order.kitchen
+        self.reach = np.stack([self._steps_to(group) for _, _, group in kitchen.rows])  # (actions, poses)
+        items = order.items
+        self.cost = {item: self._carrying(item) for item in [*items, DISH]}
+        self.urgency = np.array([order.urgency[item] for item in items], np.float32)
+        self.work = np.array([HANDLING if order.inputs[item] else 3.0 + self._fetching(item) for item in items])
+        self.fetch = np.where([not order.inputs[item] for item in items], self.work, 0.0)
 
-    def _reach(self) -> Array:
-        book = self.book
-        reach = np.zeros((len(book.rows), book.ways.shape[0]), np.float32)
-        for action, (verb, _, group) in enumerate(book.rows):
-            if verb in (Verb.CONTINUE, Verb.WAIT):
-                continue
-            goals = [goal for s in book.members[group] for goal in book.goals[s]]
-            reach[action] = book.ways[:, goals].min(1) + 1
-        return np.minimum(reach, 30)
+    def _steps_to(self, group: int) -> Array:
+        kitchen = self.order.kitchen
+        if group == NOTHING:
+            return np.zeros(len(kitchen.ways), np.float32)
+        reach = kitchen.ways[:, kitchen.goals(kitchen.members[group])].min(1) + 1
+        return np.minimum(reach, 30).astype(np.float32)
 
-    def _by_hops(self, item: int) -> Array:
-        hops = np.min([self.book.hops[key] for key in self.order.consumers(item)], axis=0)
-        return 3.0 + 6.0 * np.minimum(hops, 5)
+    def _carrying(self, item: int) -> Array:
+        hops = np.min([self.order.kitchen.hops[kind] for kind in self.order.consumers(item)], axis=0)
+        return np.asarray(3.0 + HANDLING * np.minimum(hops, 5))
 
-    def __call__(self, state: Any, short: Array, dish: Array) -> Array:
+    def _fetching(self, item: int) -> float:
+        kitchen = self.order.kitchen
+        seats = [i for i in range(kitchen.n_agents) if kitchen.can_any(i, kitchen.dispensers(item))]
+        return float(self.cost[item][seats or slice(None)].min())
+
+    def __call__(self, state: Any) -> Array:
         """Return (n,) numbers that order states by how near they are to the delivery."""
-        ready, work = self._ready(state, short)
-        path = ready[:, 0]
+        needed, short, dish = self.order.shortage(state)
+        there = [self._there(item, state) for item in self.order.items]
+        left = np.where(short > 0, self.fetch, np.stack([steps.max(1) for steps in there], axis=1))
+        path = np.where(needed > 0, left + self.urgency, 0.0).max(1)
+        work = short @ self.work + np.sum([steps.sum(1) for steps in there], axis=0)
         if self.order.plated:
             path = np.maximum(path, np.where(dish, 12.0, 0.0))
             work = work + np.where(dish, 12.0, 0.0)
-        return path + WORK_WEIGHT * work - self._credit(state)
+        return np.asarray(path + WORK_WEIGHT * work - self._credit(state))
 
     def _credit(self, state: Any) -> Array:
         running = state.macro_state[:, :, Macro.ACTION]
@@ -63,46 +72,18 @@ class Estimate:
         credit = RUNNING_WEIGHT * np.maximum(RUNNING_RANGE - left, 0.0)
         return np.asarray(np.where(running > 0, credit, 0.0).sum(1))
 
-    def _ready(self, state: Any, short: Array) -> tuple[Array, Array]:
-        order = self.order
-        n = len(state.agents)
-        ready = np.zeros((n, len(order.items)), np.float32)
-        work = np.zeros(n, np.float32)
-        for r in range(len(order.items) - 1, -1, -1):
-            item = order.items[r]
-            there = self._there(item, state)
-            recipe = order.recipes.get(item)
-            best = float(self.hand[item].min())
-            if recipe is None:
-                fetch = 3.0 + self._fetch_cost(item)
-                missing = np.full(n, fetch, np.float32)
-                work_of_item = fetch
-            else:
-                inputs = [order.row[part] for part in recipe.inputs]
-                missing = ready[:, inputs].max(1) + 1 + recipe.time + 2 + best
-                work_of_item = 1.0 + 2 + best
-            ready[:, r] = np.where(short[:, r] > 0, missing, there.max(1))
-            work += short[:, r] * work_of_item + there.sum(1)
-        return ready, work
-
-    def _fetch_cost(self, item: int) -> float:
-        book = self.book
-        seats = [i for i in range(book.n_agents) if book.can_any(i, book.members[Group.INGREDIENTS])]
-        return float(self.hand[item][seats].min()) if seats else float(self.hand[item].min())
-
     def _there(self, item: int, state: Any) -> Array:
-        book, cost = self.book, self.hand[item]
+        """Return (n, places) the steps that each of the items that are there is from its use."""
+        kitchen, cost = self.order.kitchen, self.cost[item]
         parts = [np.where(state.agents[:, :, Agent.ITEM] == item, cost, 0.0)]
-        near = np.array(
-            [3.0 + min(cost[i] for i in range(book.n_agents) if book.can(i, s)) for s in self.order.live[item]]
-        )
-        parts.append(np.where(state.tiles[:, self.order.live[item], Tile.ITEM] == item, near, 0.0))
-        recipe = self.order.recipes.get(item)
-        utensils = book.utensils_of(recipe.kind) if recipe else []
+        counters = self.order.live[item]
+        near = np.array([3.0 + cost[kitchen.users(s)].min() for s in counters])
+        parts.append(np.where(state.tiles[:, counters, Tile.ITEM] == item, near, 0.0))
+        utensils = kitchen.utensils_of(kitchen.maker(item))
         if utensils:
-            takers = [min(cost[i] for i in range(book.n_agents) if book.can(i, s)) for s in utensils]
+            takers = np.array([2.0 + cost[kitchen.users(s)].min() for s in utensils])
             left = np.maximum(state.tiles[:, utensils, Tile.TIME] - state.tiles[:, utensils, Tile.TIMER], 0)
-            parts.append(np.where(state.tiles[:, utensils, Tile.ITEM] == item, left + 2.0 + np.array(takers), 0.0))
+            parts.append(np.where(state.tiles[:, utensils, Tile.ITEM] == item, left + takers, 0.0))
         return np.concatenate(parts, axis=1)
 
 
@@ -111,10 +92,9 @@ estimate_of: Callable[[Order], Estimate] = lru_cache(maxsize=256)(Estimate)  # m
 
 def key_columns(order: Order, state: Any) -> Array:
     """Return (n, columns) all that decides how a state goes on, the clock and the names of equal objects left out."""
-    book = order.book
+    kitchen = order.kitchen
     running = state.macro_state[:, :, Macro.ACTION]
-    verbs = np.array([row[Row.VERB] for row in book.rows])
-    waits = (running > 0) & (verbs[np.maximum(running, 0)] == Verb.WAIT)
+    waits = (running > 0) & (running < kitchen.place)
     columns = [
         state.agents[:, :, Agent.CELL],
         state.agents[:, :, Agent.FACING],
@@ -123,13 +103,13 @@ def key_columns(order: Order, state: Any) -> Array:
         running,
         np.where(waits, state.macro_state[:, :, Macro.TIMER], 0),
     ]
-    if book.tables.params[Param.STUCK] > 0:
+    if kitchen.tables.params[Param.STUCK] > 0:
         columns.append(np.where(running > 0, state.macro_state[:, :, Macro.STILL], 0))
     lying = state.tiles[:, order.counters]
     items, placed = lying[:, :, Tile.ITEM], lying[:, :, Tile.PLACED]
     same = (items[:, :, None] == items[:, None, :]) & (items[:, :, None] != NOTHING)
     columns += [items, lying[:, :, Tile.PLATED], (same & (placed[:, None, :] < placed[:, :, None])).sum(2)]
-    cooking = state.tiles[:, book.utensils]
+    cooking = state.tiles[:, kitchen.utensils]
     columns += [cooking[:, :, Tile.ITEM], cooking[:, :, Tile.TIMER]]
     inside = np.sort(cooking[:, :, Tile.CONTENT :], axis=2)
     columns.append(inside.reshape(len(state.tiles), inside.shape[1] * inside.shape[2]))
@@ -138,7 +118,7 @@ def key_columns(order: Order, state: Any) -> Array:
 
 def progress(order: Order, state: Any) -> Array:
     """Return (n,) hashes of how far the work has come, wherever the agents and on whichever counters things are."""
-    cooking = state.tiles[:, order.book.utensils]
+    cooking = state.tiles[:, order.kitchen.utensils]
     inside = np.sort(cooking[:, :, Tile.CONTENT :], axis=2)
     columns = [
         state.agents[:, :, Agent.ITEM],
@@ -180,8 +160,8 @@ class Search:
 
     def __init__(self, root: Fork, width: int) -> None:
         self.root, self.width = root, width
-        self.book = cookbook(root.game)
-        self.order = order_of(self.book, int(root.state.orders[0, 0]))
+        self.kitchen = tables_of(root.game)
+        self.order = order_of(self.kitchen, int(root.state.orders[0, 0]))
         self.estimate = estimate_of(self.order)
         self.delivered = int(root.state.clock[0, Clock.DELIVERED])
         self.pruned = False
@@ -194,11 +174,11 @@ class Search:
         """Search for at most ``limit`` steps."""
         result = beam_of(self.root.game, self.width).search(self, self.root, (), limit)
         if result.goal is None:
-            return JointPlan(0, np.zeros((0, self.book.n_agents), np.int32), False, self.nodes)
+            return JointPlan(0, np.zeros((0, self.kitchen.n_agents), np.int32), False, self.nodes)
         return JointPlan(len(result.trail), result.actions_to(result.goal), self._proves(), self.nodes)
 
     def _proves(self) -> bool:
-        return not self.pruned and not self.book.can_meet
+        return not self.pruned and not self.kitchen.can_meet
 
     def expand(self, nodes: Fork, notes: Notes) -> tuple[Array, Notes]:
         """Return the node (C,) and actions (C, N) of each child: the product of the seats' choices in every node."""
@@ -244,8 +224,7 @@ class Search:
         first[np.unique(hashes, return_index=True)[1]] = True
         rows = np.flatnonzero(first & (self.seen[at] != hashes) & (state.clock[:, Clock.OVER] == 0))
         fresh = type(state)(*(array[rows] for array in state))
-        short, dish = self.order.shortage(fresh)
-        return rows, (hashes[rows], progress(self.order, fresh), self.estimate(fresh, short, dish))
+        return rows, (hashes[rows], progress(self.order, fresh), self.estimate(fresh))
 
     def select(self, merits: Notes) -> Array:
         """Return the children without duplicates; if there are too many, the best ones with a limit on similar ones."""
@@ -290,7 +269,7 @@ def state_key(order: Order, state: Any) -> bytes:
 
 def plan_from(root: Fork, width: int) -> Plan:
     """Plan from a state, or recall the plan; the same state and width always give the same plan."""
-    order = order_of(cookbook(root.game), int(root.state.orders[0, 0]))
+    order = order_of(tables_of(root.game), int(root.state.orders[0, 0]))
     left = int(root.state.clock[0, Clock.LIMIT] - root.state.clock[0, Clock.T])
 
     def name(state: Any) -> bytes:
@@ -324,7 +303,7 @@ class PlannerPolicy(PolicyBase):
         self._greedy = GreedyPolicy()
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        self._book = cookbook(info.game)
+        self._kitchen = tables_of(info.game)
         refuse_primitive_seats(info.game, range(info.game.n_agents))
         self._simulator = simulator_of(info, self.name)
         self._greedy.reset(seat, info, seed)
@@ -336,8 +315,8 @@ class PlannerPolicy(PolicyBase):
     def act(self, seen: AgentView) -> int:
         root = self._simulator.fork(1, seen.timestep, cheat=True)  # the same for all planners of the team
         if int(root.state.orders[0, 0]) == NOTHING:
-            return self._book.wait
-        key = state_key(order_of(self._book, int(root.state.orders[0, 0])), root.state)
+            return self._kitchen.wait
+        key = state_key(order_of(self._kitchen, int(root.state.orders[0, 0])), root.state)
         same = self._last[1] + 1 if key == self._last[0] else 0
         self._last = (key, same)
         plan = self._follow(root, seen.timestep, key)

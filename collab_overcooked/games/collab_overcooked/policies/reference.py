@@ -17,9 +17,10 @@ from collab_overcooked.policies.api import AgentView, Decision, EnvInfo, Message
 from collab_overcooked.policies.parameters import read_number
 from collab_overcooked.policies.search.simulator import Simulator
 
-from ..engine.constants import DISH, NOTHING, Agent, Clock, Verb
+from ..engine.constants import DISH, NOTHING, Agent, Clock, Status, Verb
+from ..engine.rules import status
 from ..text.text import REQUEST_ENTRY
-from .scene import KitchenScene, cookbook, refuse_primitive_seats
+from .scene import refuse_primitive_seats, tables_of
 
 REFERENCE_LIMIT = 200  # steps within which a reference must deliver
 
@@ -28,12 +29,12 @@ class ReferenceTrajectory:
     """Reference actions of a seat, and the item in its hand before each."""
 
     def __init__(self, game: FullGame, seat: int, actions: tuple[int, ...]) -> None:
-        book = cookbook(game)
+        kitchen = tables_of(game)
         self.seat, self.actions = seat, actions
         self.hands: list[int] = []  # item held before each action
         hand = NOTHING
         for action in actions:
-            verb, item, _ = book.rows[action]
+            verb, item, _ = kitchen.rows[action]
             self.hands.append(hand)
             hand = {Verb.PICKUP: item, Verb.OPERATE: hand, Verb.FILL: DISH}.get(Verb(verb), NOTHING)
 
@@ -44,7 +45,7 @@ def trajectories(game: FullGame, task: str, number: int) -> tuple[tuple[int, ...
     Raises:
         ValueError: The task has no reference, or none of this number.
     """
-    cookbook(game)
+    tables_of(game)
     kitchen = getattr(game, "kitchen")  # noqa: B009  (not part of the Game protocol)
     references = kitchen.tasks[task].references if task in kitchen.tasks else ()
     if not references:
@@ -72,11 +73,11 @@ class ReferencePolicy:
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Start at the trajectory's beginning."""
-        self._book = cookbook(info.game)
+        self._kitchen = tables_of(info.game)
         refuse_primitive_seats(info.game, range(info.game.n_agents))
         self._game: Any = info.game
         self._simulator = simulator_of(info, self.name)
-        self.idle = self._book.wait
+        self.idle = self._kitchen.wait
         self._seat = seat
         self._delivered = -1
         self._spoken = False
@@ -151,23 +152,22 @@ class ReferencePolicy:
                 return
 
     def _done(self, seen: AgentView, action: int) -> bool:
-        verb, item, group = self._book.rows[action]
+        verb, item, group = self._kitchen.rows[action]
         held, plated = self._state.agents[0, seen.seat, [Agent.ITEM, Agent.PLATED]]
         if verb == Verb.PICKUP:
             return bool(held == item)
         if verb == Verb.FILL:
             return bool(plated == 1)
         if verb == Verb.OPERATE:
-            utensil = KitchenScene(self._book, self._state).utensils[self._book.members[group][0]]
-            return not utensil.contents
+            return status(self._state.tiles[0, self._kitchen.members[group][0]]) != Status.FILLING
         return bool(held == NOTHING)
 
     def _next(self, seen: AgentView) -> int:
         if not self._parts or self._at >= len(self._own.actions):
-            return self._book.wait
+            return self._kitchen.wait
         action = self._own.actions[self._at]
         if not seen.mask[action]:
-            return self._book.wait
+            return self._kitchen.wait
         self._doing = action
         return action
 

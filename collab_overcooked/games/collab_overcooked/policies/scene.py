@@ -1,34 +1,45 @@
-"""State of a kitchen with the running actions of all agents completed."""
+"""A kitchen as scripted policies read it: its compiled tables, and states with all running actions completed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from collab_overcooked.envs.api import FullGame
+import numpy as np
+
+from collab_overcooked.envs.api import FullGame, clone
+from collab_overcooked.kernels.jit import kernel, row_at
 from collab_overcooked.kernels.macro_actions import MEDIUM, Macro
 from collab_overcooked.kernels.paths import UNREACHABLE
 from collab_overcooked.policies.api import compiled_of
 
-from ..engine.constants import NOTHING, Access, Agent, Food, Group, Recipe, Row, Station, Tile, Verb, Ways
+from ..engine.constants import (
+    DISH,
+    NOTHING,
+    WAIT_ONE,
+    Access,
+    Agent,
+    Cell,
+    EventColumn,
+    Food,
+    Group,
+    Recipe,
+    Row,
+    Station,
+    Tile,
+    Verb,
+    Ways,
+)
+from ..engine.macro_actions import named_by_row, nearest_goal
+from ..engine.rules import interact, judge_start
+from ..engine.state import shared_floors
 
 NEEDS_MEDIUM = "this policy chooses medium-level actions; make the game with action_level='medium'"
 
 
-@dataclass(frozen=True)
-class RecipeFacts:
-    """A recipe as plain numbers: product, utensil kind, inputs (a multiset), steps it takes."""
-
-    product: int
-    kind: int
-    inputs: tuple[int, ...]
-    time: int
-
-
-class Cookbook:
-    """Recipes, stations and action ids of a kitchen, and the steps to reach stations."""
+class KitchenTables:
+    """Compiled tables of a kitchen as lists, and the hand-overs between its agents."""
 
     def __init__(self, game: FullGame) -> None:
         tables = compiled_of(game, "CollabOvercooked-v0").tables
@@ -40,70 +51,50 @@ class Cookbook:
         self.access = tables.access.tolist()
         self.ways = tables.ways[Ways.STEPS]
         self.rows = tables.catalogue[: game.n_actions].tolist()
-        self.recipes = {
-            row[Recipe.PRODUCT]: RecipeFacts(
-                row[Recipe.PRODUCT],
-                row[Recipe.UTENSIL],
-                tuple(sorted(row[Recipe.INPUT : Recipe.INPUT + row[Recipe.COUNT]])),
-                row[Recipe.TIME],
-            )
-            for row in tables.recipes.tolist()
-        }
+        self.actions = {tuple(row): action for action, row in enumerate(self.rows)}
+        self.members = [[s for s in group if s != NOTHING] for group in tables.groups.tolist()]
+        self.utensils = [group[0] for group in self.members[Group.UTENSIL :]]
+        self.recipes = {row[Recipe.PRODUCT]: row for row in tables.recipes.tolist()}
         self.needs_dish = tables.foods[:, Food.NEEDS_DISH].tolist()
         self.raw = tables.foods[:, Food.RAW].tolist()
-        starts = tables.starts.tolist()
-        self.mates = [  # by seat those who walk the same floor
-            [
-                j
-                for j, (there, _) in enumerate(starts)
-                if j != i and self.ways[4 * cell + facing, 4 * there : 4 * there + 4].min() < UNREACHABLE
-            ]
-            for i, (cell, facing) in enumerate(starts)
-        ]
+        near = shared_floors(tables).tolist()
+        self.mates = [[j for j, met in enumerate(row) if met and j != i] for i, row in enumerate(near)]
         self.can_meet = any(self.mates)
-        self._name_places()
-        self._name_actions()
+        self.wait = WAIT_ONE
+        self.place = self.actions[Verb.PLACE, NOTHING, Group.COUNTER]
+        self.serve = self.actions[Verb.DELIVER, NOTHING, Group.SERVING]
         self.hops = self._hops()
 
-    def _name_places(self) -> None:
-        groups = self.tables.groups.tolist()
-        self.counters = [s for s in groups[Group.COUNTER] if s != NOTHING]
-        self.utensils = [group[0] for group in groups[Group.UTENSIL :]]
-        self.kind = {s: self.stations[s][Station.UTENSIL] for s in self.utensils}
-        self.members = [[s for s in group if s != NOTHING] for group in groups]
-        self.goals = {
-            s: [pose for pose in row[Station.GOAL : Station.GOAL + 4] if pose != NOTHING]
-            for s, row in enumerate(self.stations)
-        }
+    def act_on(self, verb: int, station: int, item: int = NOTHING) -> int:
+        """Return the action with a verb at a station, NOTHING if there is none."""
+        return self.actions.get((verb, item, self.stations[station][Station.GROUP]), NOTHING)
 
-    def _name_actions(self) -> None:
-        self.wait = self.place = self.serve = NOTHING
-        self.longest_wait = max(action for action, row in enumerate(self.rows) if row[Row.VERB] == Verb.WAIT)
-        self.put: dict[int, int] = {}
-        self.operate: dict[int, int] = {}
-        self.fill: dict[int, int] = {}
-        self.take: dict[tuple[int, int], int] = {}  # (utensil station, product)
-        self.pick: dict[int, int] = {}  # item on a counter
-        self.fetch: dict[int, int] = {}  # item of a dispenser, the dish included
-        for action, (verb, item, group) in enumerate(self.rows):
-            if verb == Verb.WAIT and item == 1:
-                self.wait = action
-            elif verb == Verb.PLACE:
-                self.place = action
-            elif verb == Verb.DELIVER:
-                self.serve = action
-            elif verb == Verb.PICKUP and group == Group.COUNTER:
-                self.pick[item] = action
-            elif verb == Verb.PICKUP and group in (Group.INGREDIENTS, Group.DISHES):
-                self.fetch[item] = action
-            elif group >= Group.UTENSIL:
-                self._name_utensil_action(action, verb, item, self.members[group][0])
+    def fetch(self, item: int) -> int:
+        """Return the action that takes an ingredient or the dish from its dispenser."""
+        return self.actions[Verb.PICKUP, item, Group.DISHES if item == DISH else Group.INGREDIENTS]
 
-    def _name_utensil_action(self, action: int, verb: int, item: int, station: int) -> None:
-        if verb == Verb.PICKUP:
-            self.take[station, item] = action
-        else:
-            {Verb.PUT: self.put, Verb.OPERATE: self.operate, Verb.FILL: self.fill}[Verb(verb)][station] = action
+    def dispensers(self, item: int) -> list[int]:
+        """Return the dispensers of an item."""
+        if item == DISH:
+            return self.members[Group.DISHES]
+        return self.members[Group.INGREDIENTS] if self.raw[item] else []
+
+    def kind(self, station: int) -> int:
+        """Return the kind of a utensil, NOTHING for other stations."""
+        return int(self.stations[station][Station.UTENSIL])
+
+    def maker(self, product: int) -> int:
+        """Return the kind of utensil that makes a product, NOTHING for other items."""
+        return int(self.tables.foods[product, Food.UTENSIL])
+
+    def time(self, product: int) -> int:
+        """Return the steps that a utensil takes for a product."""
+        return int(self.recipes[product][Recipe.TIME])
+
+    def inputs(self, product: int) -> list[int]:
+        """Return the inputs of a product's recipe; empty without one."""
+        row = self.recipes.get(product)
+        return sorted(row[Recipe.INPUT : Recipe.INPUT + row[Recipe.COUNT]]) if row else []
 
     def can(self, seat: int, station: int) -> bool:
         """Return whether a seat can use a station."""
@@ -113,31 +104,40 @@ class Cookbook:
         """Return whether a seat can use at least one of the stations."""
         return any(self.can(seat, s) for s in stations)
 
+    def users(self, station: int) -> list[int]:
+        """Return the seats that can use a station."""
+        return [i for i in range(self.n_agents) if self.can(i, station)]
+
     def utensils_of(self, kind: int) -> list[int]:
         """Return the utensils of a kind."""
-        return [s for s in self.utensils if self.kind[s] == kind]
+        return [s for s in self.utensils if self.kind(s) == kind]
 
-    def _hops(self) -> dict[tuple[str, int], list[int]]:
-        near = []  # by agent: the agents that share a counter with it
-        for i in range(self.n_agents):
-            counters = [s for s in self.counters if self.can(i, s)]
-            near.append([j for j in range(self.n_agents) if self.can_any(j, counters)])
-        targets = {("kind", kind): self.utensils_of(kind) for kind in set(self.kind.values())}
-        targets["serve", 0] = self.members[Group.SERVING]
-        hops_by_target: dict[tuple[str, int], list[int]] = {}
-        for key, stations in targets.items():
-            hops = [0 if self.can_any(i, stations) else UNREACHABLE for i in range(self.n_agents)]
-            for _ in range(self.n_agents):
-                hops = [min([hops[i], *(hops[j] + 1 for j in near[i])]) for i in range(self.n_agents)]
-            hops_by_target[key] = hops
-        return hops_by_target
+    def goals(self, stations: Iterable[int]) -> list[int]:
+        """Return the poses from which one of some stations can be used."""
+        poses = [pose for s in stations for pose in self.stations[s][Station.GOAL : Station.GOAL + 4]]
+        return [pose for pose in poses if pose != NOTHING]
 
     def steps_to(self, pose: int, stations: Iterable[int]) -> int:
         """Return the steps until a seat in a pose has interacted with the nearest of some stations."""
-        return int(min((self.ways[pose, goal] for s in stations for goal in self.goals[s]), default=UNREACHABLE)) + 1
+        return int(min(self.ways[pose, self.goals(stations)], default=UNREACHABLE)) + 1
+
+    def _hops(self) -> dict[int, list[int]]:
+        """Return by kind of utensil, NOTHING for the serving station, the hand-overs from each seat to its user."""
+        near = []  # by agent: the agents that share a counter with it
+        for i in range(self.n_agents):
+            counters = [s for s in self.members[Group.COUNTER] if self.can(i, s)]
+            near.append([j for j in range(self.n_agents) if self.can_any(j, counters)])
+        hops_by_kind: dict[int, list[int]] = {}
+        for kind in {NOTHING, *map(self.kind, self.utensils)}:
+            stations = self.members[Group.SERVING] if kind == NOTHING else self.utensils_of(kind)
+            hops = [0 if self.can_any(i, stations) else UNREACHABLE for i in range(self.n_agents)]
+            for _ in range(self.n_agents):
+                hops = [min([hops[i], *(hops[j] + 1 for j in near[i])]) for i in range(self.n_agents)]
+            hops_by_kind[kind] = hops
+        return hops_by_kind
 
 
-cookbook: Callable[[Any], Cookbook] = lru_cache(maxsize=64)(Cookbook)  # by game, made once; suites make a game a task
+tables_of: Callable[[Any], KitchenTables] = lru_cache(maxsize=64)(KitchenTables)  # by game, made once
 
 
 def refuse_primitive_seats(game: Any, seats: Iterable[int]) -> None:
@@ -146,100 +146,80 @@ def refuse_primitive_seats(game: Any, seats: Iterable[int]) -> None:
         raise ValueError(NEEDS_MEDIUM)
 
 
-@dataclass
-class Utensil:
-    """Contents of a utensil: unstarted inputs, or a product with the steps left."""
+@kernel
+def complete_action(tables, env, i, action, event):
+    """Carry out an action at its nearest goal, as if the agent stood there and food were done. Mutates: env, event."""
+    row, agent = tables.catalogue[action], env.agents[i]
+    if row[Row.GROUP] == NOTHING:
+        return
+    pose = 4 * agent[Agent.CELL] + agent[Agent.FACING]
+    goal = nearest_goal(tables, env, i, row, tables.ways[Ways.STEPS, pose])
+    if goal < 0:
+        return
+    s = tables.cells[goal // 4, Cell.FACED + goal % 4]
+    tile = env.tiles[s]
+    tile[Tile.TIMER] = tile[Tile.TIME]
+    event[EventColumn.PARAMETER] = named_by_row(row)
+    interact(tables, env, i, s, event)
+    if tile[Tile.STARTED] == 1:
+        judge_start(tile, tables.stations[s], tables.recipes)
 
-    contents: list[int] = field(default_factory=list)
-    product: int = NOTHING
-    left: int = 0
+
+class Utensil(NamedTuple):
+    """What is in a utensil: inputs before the start, a product from then on."""
+
+    contents: list[int]
+    product: int
 
 
 class KitchenScene:
-    """State in which the running actions of all agents count as completed."""
+    """State in which the running actions of all agents count as completed.
 
-    def __init__(self, book: Cookbook, state: Any, i: int = 0) -> None:
-        self.book = book
-        agents, macros, tiles = state.agents[i].tolist(), state.macro_state[i].tolist(), state.tiles[i].tolist()
-        self.poses = [4 * row[Agent.CELL] + row[Agent.FACING] for row in agents]
-        self.still = [row[Macro.STILL] for row in macros]
-        self.running = [row[Macro.ACTION] for row in macros]
-        self.hands = [(row[Agent.ITEM], bool(row[Agent.PLATED])) for row in agents]
-        self.orders = [item for item in state.orders[i].tolist() if item != NOTHING]
-        lying = [(s, tiles[s]) for s in book.counters if tiles[s][Tile.ITEM] != NOTHING]
-        self.counters = {s: (tile[Tile.ITEM], bool(tile[Tile.PLATED])) for s, tile in lying}
-        self.utensils = {s: _utensil(tiles[s]) for s in book.utensils}
+    Attributes:
+        orders: Items wanted, the first one first.
+        running: Running action by seat, NOTHING if idle.
+        poses: Present pose by seat.
+        hands: Held item by seat, and whether it lies on a dish.
+        counters: Item by filled counter, and whether it lies on a dish.
+        utensils: Content by utensil.
+    """
+
+    def __init__(self, kitchen: KitchenTables, state: Any, i: int = 0) -> None:
+        self.kitchen = kitchen
+        self._env: Any = row_at(clone(state, i), 0)
+        self._event = np.zeros(len(EventColumn), np.int32)
+        self.running = self._env.macro_state[:, Macro.ACTION].tolist()
+        self.poses = (4 * self._env.agents[:, Agent.CELL] + self._env.agents[:, Agent.FACING]).tolist()
         for seat, action in enumerate(self.running):
             if action != NOTHING:
-                self.apply(seat, action)
+                complete_action(kitchen.tables, self._env, seat, action, self._event)
+        self._read()
 
     @property
     def order(self) -> int:
         """The item wanted now, NOTHING if none is."""
         return self.orders[0] if self.orders else NOTHING
 
+    def apply(self, seat: int, action: int) -> None:
+        """Change the scene as if a seat had carried an action out, as far as objects go."""
+        complete_action(self.kitchen.tables, self._env, seat, action, self._event)
+        self._read()
+
+    def _read(self) -> None:
+        tiles = self._env.tiles.tolist()
+        self.orders = [item for item in self._env.orders.tolist() if item != NOTHING]
+        self.hands = [(item, bool(plated)) for _, _, item, plated in self._env.agents.tolist()]
+        filled = [s for s in self.kitchen.members[Group.COUNTER] if tiles[s][Tile.ITEM] != NOTHING]
+        self.counters = {s: (tiles[s][Tile.ITEM], bool(tiles[s][Tile.PLATED])) for s in filled}
+        self.utensils = {s: _utensil(tiles[s]) for s in self.kitchen.utensils}
+
     def free_counters(self, seat: int, shared: bool = False) -> int:
         """Count the empty counters that a seat can use, alone or not."""
         low = Access.SHARED if shared else Access.PRIVATE
-        return sum(s not in self.counters and self.book.access[seat][s] >= low for s in self.book.counters)
-
-    def counters_with(self, seat: int, item: int) -> list[int]:
-        """Return the counters in a seat's reach where an item lies."""
-        return [s for s, (lying, _) in self.counters.items() if lying == item and self.book.can(seat, s)]
-
-    def apply(self, seat: int, action: int) -> None:
-        """Change the scene as if a seat had carried an action out, as far as objects go."""
-        verb, item, group = self.book.rows[action]
-        if verb == Verb.PICKUP:
-            self._apply_pickup(seat, item, group)
-        elif verb == Verb.PLACE:
-            self._apply_place(seat)
-        elif verb == Verb.DELIVER:
-            if self.hands[seat] == (self.order, bool(self.book.needs_dish[self.order])):
-                self.orders.pop(0)
-            self.hands[seat] = (NOTHING, False)
-        elif group >= Group.UTENSIL:
-            self._apply_utensil(seat, verb, self.book.members[group][0])
-
-    def _apply_pickup(self, seat: int, item: int, group: int) -> None:
-        if self.hands[seat][0] != NOTHING:
-            return
-        plated = False
-        if group == Group.COUNTER:
-            there = self.counters_with(seat, item)
-            if not there:
-                return
-            there.sort(key=lambda s: self.book.steps_to(self.poses[seat], [s]))
-            plated = self.counters.pop(there[0])[1]
-        elif group >= Group.UTENSIL:
-            self.utensils[self.book.members[group][0]] = Utensil()
-        self.hands[seat] = (item, plated)
-
-    def _apply_place(self, seat: int) -> None:
-        free = [s for s in self.book.counters if s not in self.counters and self.book.can(seat, s)]
-        shared = [s for s in free if self.book.access[seat][s] == Access.SHARED]
-        if free and self.hands[seat][0] != NOTHING:
-            nearest = min(shared or free, key=lambda s: self.book.steps_to(self.poses[seat], [s]))
-            self.counters[nearest] = self.hands[seat]
-            self.hands[seat] = (NOTHING, False)
-
-    def _apply_utensil(self, seat: int, verb: int, station: int) -> None:
-        utensil = self.utensils[station]
-        if verb == Verb.PUT and self.hands[seat][0] != NOTHING and utensil.product == NOTHING:
-            utensil.contents.append(self.hands[seat][0])
-            self.hands[seat] = (NOTHING, False)
-        elif verb == Verb.OPERATE and utensil.contents:
-            contents, kind = sorted(utensil.contents), self.book.kind[station]
-            matching = [r for r in self.book.recipes.values() if r.kind == kind and list(r.inputs) == contents]
-            self.utensils[station] = (
-                Utensil(product=matching[0].product, left=matching[0].time) if matching else Utensil()
-            )
-        elif verb == Verb.FILL and utensil.product != NOTHING:
-            self.hands[seat] = (utensil.product, True)
-            self.utensils[station] = Utensil()
+        counters = self.kitchen.members[Group.COUNTER]
+        return sum(s not in self.counters and self.kitchen.access[seat][s] >= low for s in counters)
 
 
 def _utensil(tile: list[int]) -> Utensil:
-    if tile[Tile.TIMER] > 0:
-        return Utensil(product=tile[Tile.ITEM], left=tile[Tile.TIME] - tile[Tile.TIMER])
-    return Utensil(contents=tile[Tile.CONTENT : Tile.CONTENT + tile[Tile.COUNT]])
+    contents = tile[Tile.CONTENT : Tile.CONTENT + tile[Tile.COUNT]]
+    return Utensil(contents if tile[Tile.TIMER] == 0 else [], tile[Tile.ITEM])

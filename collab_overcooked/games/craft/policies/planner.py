@@ -19,9 +19,9 @@ from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.kernels.arrays import allocate, array_of, copy_numbers
 from collab_overcooked.kernels.jit import kernel, row_at
 from collab_overcooked.kernels.orders import Queue
-from collab_overcooked.policies.api import AgentView, EnvInfo, compiled_of, simulator_of
-from collab_overcooked.policies.search.simulator import Fork
-from collab_overcooked.policies.search.weight_search import AssignedPolicy, WeightSearch
+from collab_overcooked.policies.api import AgentView, EnvInfo, PolicyBase, compiled_of, simulator_of
+from collab_overcooked.policies.search.plan_search import PlanMemory
+from collab_overcooked.policies.search.simulator import Simulator, empty_fork
 
 from ..engine.constants import HALF, NOTHING, Agent, Clock, Furnace, Item, Param, Place, Reason, Role, Row, Verb
 from ..engine.rules import square_to, target_of, why_refused
@@ -271,10 +271,11 @@ class GreedyOptions:
         parse_integer("ahead", self.ahead, 0, most=1000)
 
 
-class GreedyPolicy(AssignedPolicy):
+class GreedyPolicy(PolicyBase):
     """Takes the command with the highest value now; works ahead if no order needs it."""
 
     name = "greedy"
+    needs_simulator = True
     options_class: type[Any] = GreedyOptions
     batched = True
 
@@ -288,12 +289,22 @@ class GreedyPolicy(AssignedPolicy):
         self._weights[0, Weight.AHEAD] = self._options.ahead
         self._actions = np.zeros((1, info.game.n_agents), np.int32)
 
-    def decide(self, seen: AgentView) -> Array:
+    def act(self, seen: AgentView) -> int:
+        if seen.error is not None:  # a teammate interfered; a new command would be refused, too
+            return seen.idle_action
+        return int(self._decide()[seen.seat])
+
+    def _decide(self) -> Array:
         self._assigner.assign(self._simulator.state, self._weights, self._actions)
         team: Array = self._actions[0]
         return team
 
 
+FUTURES = 4  # order sequences per row of weights
+MIN_CANDIDATES = 8  # with fewer, each is tried on fewer sequences
+ELITES = 6  # rows that are tried again in the next step
+ROOM = 8  # decisions that are remembered, as each seat asks for the same one
+DIGITS = 6  # of a worth; rows that differ by less are equal
 PROGRESS = 0.05  # weight of shaped rewards relative to served orders
 DRAWS = (  # values of new weights
     (20, 40, 60, 80, 90),
@@ -325,17 +336,45 @@ class PlannerOptions:
             parse_integer(name, getattr(self, name), least)
 
 
-class Lookahead(WeightSearch):
-    """Rolls out assignments, half of whose new weights are drawn near good ones."""
+class Lookahead:
+    """Rolls out assignments with many rows of weights, of which the first step of the best is played.
 
-    expired_column, digits = Clock.EXPIRED, 6
+    Tried are the default row, those that were best a step ago, and new ones, half of which are drawn near good ones.
+    Future orders are unknown: copies draw their own orders, the same ones for all rows.
+    """
 
     def __init__(self, game: Any, options: PlannerOptions) -> None:
-        self._ahead = options.ahead
-        default = self._limited(np.array(DEFAULT_WEIGHTS, np.int32))
-        super().__init__(game, assigner(game), default, options.rollouts, options.horizon)
+        self._assigner, self._ahead, self._horizon = assigner(game), options.ahead, options.horizon
+        self._default = self._limited(np.array([DEFAULT_WEIGHTS], np.int32))
+        self._futures = min(FUTURES, max(options.rollouts // MIN_CANDIDATES, 1))
+        self._candidates = max(options.rollouts // self._futures, 1)
+        self._memory = empty_fork(game, self._candidates * self._futures)
+        self._known = PlanMemory(ROOM)
+        self.no_elites = self._default[:0]
 
-    def draw(self, rng: np.random.Generator, count: int, elites: Array) -> Array:
+    def decide(self, key: bytes, simulator: Simulator, elites: Array) -> tuple[Array, Array]:
+        """Return the actions in a state, (N,), and the rows to try in the next one; equal keys get the same."""
+        choice: tuple[Array, Array] = self._known.recall(key, lambda: self._search(key, simulator, elites))
+        return choice
+
+    def _search(self, key: bytes, simulator: Simulator, elites: Array) -> tuple[Array, Array]:
+        rng = np.random.default_rng(list(key))
+        futures = simulator.fork(self._futures, int(rng.integers(2**31)))
+        tried = np.concatenate([self._default, elites])[: self._candidates]
+        tried = np.concatenate([tried, self._draw(rng, self._candidates - len(tried), elites)])
+        copies = self._memory.take(futures, np.tile(np.arange(len(futures)), len(tried)))
+        weights, worth = np.repeat(tried, len(futures), axis=0), np.zeros(len(copies))
+        planned = np.zeros((self._horizon, len(copies), simulator.game.n_agents), np.int32)
+        for actions in planned:
+            self._assigner.assign(copies.state, weights, actions)
+            copies.advance(actions)
+            worth += copies.rewards[:, 0] + PROGRESS * copies.out.shaped.sum(axis=1)
+        worth -= copies.state.clock[:, Clock.EXPIRED] - futures.state.clock[0, Clock.EXPIRED]
+        means = worth.reshape(-1, len(futures)).mean(axis=1)
+        ranking = np.argsort(-np.round(means, DIGITS), kind="stable")  # stable: ties keep the earlier row
+        return planned[0, ranking[0] * len(futures)].copy(), tried[ranking[:ELITES]]
+
+    def _draw(self, rng: np.random.Generator, count: int, elites: Array) -> Array:
         good = np.concatenate([np.array([DEFAULT_WEIGHTS], np.int32), elites])
         drawn = np.stack([rng.choice(values, count) for values in DRAWS], axis=1)
         kept = (rng.random(drawn.shape) < 0.7) & (np.arange(count)[:, None] % 2 == 0)
@@ -344,10 +383,6 @@ class Lookahead(WeightSearch):
     def _limited(self, weights: Array) -> Array:
         weights[..., Weight.AHEAD] = np.minimum(weights[..., Weight.AHEAD], self._ahead)
         return weights
-
-    def gain(self, copies: Fork) -> Array:
-        gain: Array = super().gain(copies) + PROGRESS * copies.out.shaped.sum(axis=1)
-        return gain
 
 
 lookahead: Callable[[Any, PlannerOptions], Lookahead] = lru_cache(maxsize=4)(Lookahead)  # small, as copies take memory
@@ -365,7 +400,7 @@ class PlannerPolicy(GreedyPolicy):
         self._simulator = simulator_of(info, self.name)
         self._elites = self._lookahead.no_elites
 
-    def decide(self, seen: AgentView) -> Array:
+    def _decide(self) -> Array:
         state = self._simulator.state
         arrays = (state.agents, state.bags, state.gone, state.furnaces, state.chest, state.served, state.orders)
         key = b"".join(array.tobytes() for array in (*arrays, state.clock, self._elites))

@@ -1,1 +1,1 @@
-"""Policies for CuisineWorld: one assignment of jobs, followed as it is or tuned by looking ahead."""
+"""Policies for CuisineWorld: one assignment of jobs, followed seat by seat."""

@@ -16,7 +16,7 @@ from collab_overcooked.policies.llm.central_agent import CommandLanguage, demons
 
 from ..engine.spec import Level
 from ..text.text import ALL_IDLE, IN_STATE, Void, feedback_text, recipes_below, work_text
-from .planner import GreedyPolicy
+from .greedy import GreedyPolicy
 
 GAME = "CuisineWorld-v0"
 DEMO_STEPS = {1: 14}  # states of a demonstration by number of agents, as the paper has them

@@ -24,17 +24,11 @@ SHARE = 2  # trust from which a seat gets jobs
 HEED = 1  # trust from which what a seat holds counts as on its way
 
 
-class Weight(IntEnum):
-    """Tunable weights: columns of a row of weights, followed by a column for each order of the level."""
-
-    RANK = 0  # urgency of a job for each more urgent dish before it
-    TAIL = 1  # for each step that remains after the job until its dish is served
-    DELAY = 2  # for each step until an agent can begin
-    AHEAD = 3  # dishes of each kind that are prepared before they are ordered
-    LATE = 4  # steps by which a dish may seem late and is still begun; many for all orders
-    QUICK = 5  # 1 to activate a tool on passing it
-    CROWD = 6  # percent of the work in a dish, shared by all agents, that counts for whether it will be late
-    BIAS = 7  # first order's: steps added to its remaining time when orders are ranked
+# Tuned on orders of other seeds than those of the published tables
+URGENT = 15  # urgency of a job for each more urgent dish before it
+DELAY = 8  # for each step until an agent can begin
+AHEAD = 3  # dishes of each kind that are prepared before they are ordered
+LATE = 2  # steps by which a dish may seem late and is still begun
 
 
 class Chain(IntEnum):
@@ -89,7 +83,7 @@ class Lacking(IntEnum):
 class Urgent(IntEnum):
     """Columns of ``Scratch.queue``: open orders, the most urgent first."""
 
-    KEY = 0
+    KEY = 0  # remaining time
     SLOT = 1  # index in ``State.orders``
 
 
@@ -107,8 +101,7 @@ class Sum(IntEnum):
     """Entries of ``Scratch.sums``."""
 
     JOBS = 0
-    WORK = 1
-    STEPS = 2
+    STEPS = 1  # until the dish that is traced is served at the earliest
 
 
 class Scratch(NamedTuple):
@@ -278,9 +271,8 @@ def add_job(kind, need, source, wait, scratch):
 
 
 @kernel
-def note(steps, work, scratch):
-    """Note work in the dish, and when it is served at the earliest. Mutates: scratch."""
-    scratch.sums[Sum.WORK] += work
+def note(steps, scratch):
+    """Note steps after which the dish is served at the earliest. Mutates: scratch."""
     scratch.sums[Sum.STEPS] = max(scratch.sums[Sum.STEPS], steps)
 
 
@@ -292,14 +284,14 @@ def claim_item(trust, env, need, scratch):
         scratch.hands[seat, Hand.TARGET] = need.target
         scratch.hands[seat, Hand.RANK] = need.rank
         steps = 1 if env.agents[seat, Agent.PLACE] == need.target else 2
-        note(steps + need.tail, steps, scratch)
+        note(steps + need.tail, scratch)
         return True
     at = find_product(need.item, env.tools, scratch.uses)
     if at != NOTHING:
         scratch.uses[at, Use.SOLD] = need.rank
         wait = env.tools[at, Tool.BUSY]
         add_job(Chain.MOVE, need, at, wait, scratch)
-        note(max(wait, 1) + 3 + need.tail, 4, scratch)
+        note(max(wait, 1) + 3 + need.tail, scratch)
         return True
     return False
 
@@ -319,7 +311,6 @@ def begin_recipe(tables, static, tools, need, depth, scratch):
     use[Use.RECIPE] = r
     use[Use.RANK] = need.rank
     use[Use.TAIL] = need.tail + 2 + static.busy[r]
-    note(0, 5, scratch)  # activate, and carry the product on
     missing = 0
     for part in static.parts[r]:
         if part == NOTHING or (use[Use.BLOCKED] == 0 and holds(tools[at], part)):
@@ -331,7 +322,7 @@ def begin_recipe(tables, static, tools, need, depth, scratch):
         missing += 1
     if missing == 0:
         add_job(Chain.ACTIVATE, Need(NOTHING, at, use[Use.RANK], use[Use.TAIL]), at, tools[at, Tool.BUSY], scratch)
-        note(2 + use[Use.TAIL], 0, scratch)
+        note(2 + use[Use.TAIL], scratch)
     return depth
 
 
@@ -345,7 +336,6 @@ def want_dish(tables, static, trust, env, item, rank, scratch):
         Whether there are tools for all of it.
     """
     n_base = tables.params[Param.N_BASE]
-    scratch.sums[Sum.WORK] = 0
     scratch.sums[Sum.STEPS] = 0
     scratch.stack[0, Lacking.ITEM] = item
     scratch.stack[0, Lacking.TARGET] = static.spots[1]
@@ -363,7 +353,7 @@ def want_dish(tables, static, trust, env, item, rank, scratch):
             continue
         if need.item < n_base:
             add_job(Chain.FETCH, need, static.spots[0], 0, scratch)
-            note(4 + need.tail, 4, scratch)
+            note(4 + need.tail, scratch)
             continue
         depth = begin_recipe(tables, static, env.tools, need, depth, scratch)
         if depth == NOTHING:
@@ -388,37 +378,32 @@ def give_up(rank, n_jobs, scratch):
 
 
 @kernel
-def rank_orders(orders, clock, weights, queue):
-    """Sort open orders by remaining time and bias. Mutates: queue."""
+def rank_orders(orders, clock, queue):
+    """Sort open orders by remaining time. Mutates: queue."""
     for q in range(clock[Clock.OPEN]):
         remaining = orders[q, Queue.REMAINING]
         if remaining == UNLIMITED:
             remaining = ENDLESS
-        key, k = remaining + weights[Weight.BIAS + orders[q, Queue.ORDER]], q
-        while k > 0 and queue[k - 1, Urgent.KEY] > key:
+        k = q
+        while k > 0 and queue[k - 1, Urgent.KEY] > remaining:
             queue[k, Urgent.KEY] = queue[k - 1, Urgent.KEY]
             queue[k, Urgent.SLOT] = queue[k - 1, Urgent.SLOT]
             k -= 1
-        queue[k, Urgent.KEY] = key
+        queue[k, Urgent.KEY] = remaining
         queue[k, Urgent.SLOT] = q
 
 
 @kernel
-def seems_late(remaining, n_seats, weights, scratch):
+def seems_late(remaining, scratch):
     """Return whether a dish just traced is not worth beginning for an order."""
-    if remaining == UNLIMITED:
-        return False
-    work = scratch.sums[Sum.WORK] * weights[Weight.CROWD] // (100 * n_seats)
-    return max(scratch.sums[Sum.STEPS], work) > remaining + weights[Weight.LATE]
+    return remaining != UNLIMITED and scratch.sums[Sum.STEPS] > remaining + LATE
 
 
 @kernel
-def want_orders(tables, static, weights, trust, env, scratch):
+def want_orders(tables, static, trust, env, scratch):
     """List jobs for the open orders, the most urgent first; leave out those that will be late. Mutates: scratch."""
-    orders, clock, n_seats = env.orders, env.clock, 0
-    for seat in range(trust.shape[0]):
-        n_seats += trust[seat] >= SHARE
-    rank_orders(orders, clock, weights, scratch.queue)
+    orders, clock = env.orders, env.clock
+    rank_orders(orders, clock, scratch.queue)
     rank = 0
     for k in range(clock[Clock.OPEN]):
         q = scratch.queue[k, Urgent.SLOT]
@@ -430,16 +415,16 @@ def want_orders(tables, static, weights, trust, env, scratch):
             elif remaining != 0 and static.feasible[item] == 1:
                 n_jobs = scratch.sums[Sum.JOBS]
                 done = want_dish(tables, static, trust, env, item, rank, scratch)
-                if not done or seems_late(remaining, max(n_seats, 1), weights, scratch):
+                if not done or seems_late(remaining, scratch):
                     give_up(rank, n_jobs, scratch)
                 rank += 1
     return rank
 
 
 @kernel
-def want_ahead(tables, static, weights, trust, env, rank, scratch):
+def want_ahead(tables, static, trust, env, rank, scratch):
     """List jobs for dishes without an order yet, those missing most first. Mutates: scratch."""
-    for _ in range(weights[Weight.AHEAD]):
+    for _ in range(AHEAD):
         for dish in tables.menu:
             for c in range(dish[Menu.COUNT]):
                 item = dish[Menu.ITEM + c]

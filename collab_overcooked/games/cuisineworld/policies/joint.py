@@ -11,8 +11,8 @@ from collab_overcooked.policies.api import AgentView
 from collab_overcooked.policies.search.subplans import PlanningView, SubPlan, SubplanStudy
 
 from ..engine.constants import NOTHING, Agent, Place, Role
+from .greedy import assigner
 from .job_list import SHARE, Chain, Hand, Job, Sum, Use
-from .planner import assigner
 
 IDLE = 0
 SCALE = 10.0  # steps after which what is gained counts e times less
@@ -36,14 +36,13 @@ class CuisineWorldSubplans:
         self.assigner = assigner(game)
         level, self.places = game.level, self.assigner.tables.places.tolist()
         self.items, self.names = level.items, level.locations
-        self.weights = self.assigner.weights()[None]
         self.trust = np.full(game.n_agents, SHARE, np.int32)
         self.actions = np.zeros((1, game.n_agents), np.int32)
 
     def __call__(self, seen: AgentView) -> PlanningView:
         """Return the jobs of all cooks."""
         state = self.game.state_of(seen.scene)
-        self.assigner.assign(state, self.weights, self.trust, self.actions)
+        self.assigner.assign(state, self.trust, self.actions)
         agents = state.agents[0].tolist()
         options = {
             seat: list(self._jobs(seat, agent, seen.mask if seat == seen.seat else None))

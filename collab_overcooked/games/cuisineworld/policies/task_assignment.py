@@ -14,13 +14,14 @@ from collab_overcooked.kernels.jit import kernel, row_at
 from ..engine.constants import NOTHING, Agent, EventColumn, Param, Place, Role
 from ..engine.rules import apply_command, check_activate, check_get, check_put
 from .job_list import (
+    DELAY,
     SHARE,
+    URGENT,
     Chain,
     Hand,
     Job,
     Sum,
     Use,
-    Weight,
     await_mixtures,
     clear_scratch,
     is_finished,
@@ -42,11 +43,11 @@ def can_begin(job, tables, scratch):
 
 
 @kernel
-def share_jobs(tables, weights, trust, env, scratch):
+def share_jobs(tables, trust, env, scratch):
     """Give the most urgent job to the nearest free agent until there are no more of either. Mutates: scratch."""
     agents, jobs, count = env.agents, scratch.jobs, scratch.sums[Sum.JOBS]
     for k in range(count):
-        jobs[k, Job.URGENCY] = weights[Weight.RANK] * jobs[k, Job.RANK] - weights[Weight.TAIL] * jobs[k, Job.TAIL]
+        jobs[k, Job.URGENCY] = URGENT * jobs[k, Job.RANK] - jobs[k, Job.TAIL]
     for _ in range(agents.shape[0]):
         best, best_seat, best_value = NOTHING, NOTHING, 0
         for k in range(count):
@@ -60,7 +61,7 @@ def share_jobs(tables, weights, trust, env, scratch):
                 ):
                     continue
                 away = 1 if agents[seat, Agent.PLACE] != jobs[k, Job.SOURCE] else 0
-                value = jobs[k, Job.URGENCY] + weights[Weight.DELAY] * max(away, jobs[k, Job.WAIT])
+                value = jobs[k, Job.URGENCY] + DELAY * max(away, jobs[k, Job.WAIT])
                 if best == NOTHING or value < best_value:
                     best, best_seat, best_value = k, seat, value
         if best == NOTHING:
@@ -107,7 +108,7 @@ def deliver(seat, tables, scratch):
 
 
 @kernel
-def help_out(seat, tables, static, take, scratch):
+def help_out(seat, tables, static, scratch):
     """Return the best command at an agent's location, or noop."""
     agent, at = scratch.agents[seat], scratch.agents[seat, Agent.PLACE]
     tool, place = scratch.tools[at], tables.places[at]
@@ -115,28 +116,27 @@ def help_out(seat, tables, static, take, scratch):
         return 0
     if check_activate(at, agent, tool, place, tables.sizes, tables.uses) == 0:
         return place[Place.ACTIVATE]
-    if not take or check_get(at, NOTHING, agent, tool, place) != 0:
+    if check_get(at, NOTHING, agent, tool, place) != 0:
         return 0
     return place[Place.GET] if is_finished(tool, place, static, tables.params[Param.N_BASE]) else 0
 
 
 @kernel
-def pursue(seat, tables, static, weights, scratch):
+def pursue(seat, tables, static, scratch):
     """Return the next command of an agent's job."""
     agent, k = scratch.agents[seat], scratch.hands[seat, Hand.JOB]
     if k == NOTHING:
-        return help_out(seat, tables, static, True, scratch)
+        return help_out(seat, tables, static, scratch)
     job = scratch.jobs[k]
     at = job[Job.SOURCE]
     tool, place = scratch.tools[at], tables.places[at]
     if agent[Agent.PLACE] != at:
-        command = help_out(seat, tables, static, False, scratch) if weights[Weight.QUICK] == 1 else 0
-        return command if command != 0 else 1 + at
+        return 1 + at
     if job[Job.KIND] == Chain.FETCH:
         return place[Place.GET] + job[Job.ITEM]
     if job[Job.KIND] == Chain.MOVE and check_get(at, NOTHING, agent, tool, place) == 0:
         return place[Place.GET]
-    return help_out(seat, tables, static, True, scratch)
+    return help_out(seat, tables, static, scratch)
 
 
 @kernel
@@ -160,7 +160,7 @@ def carry_out(seat, action, tables, scratch):
 
 
 @kernel
-def give_commands(tables, static, weights, trust, env, scratch, actions):
+def give_commands(tables, static, trust, env, scratch, actions):
     """Write each agent's command, in the order of turns and seeing what earlier ones did. Mutates: scratch, actions."""
     agents = env.agents
     copy_kitchen(env, scratch)
@@ -171,21 +171,21 @@ def give_commands(tables, static, weights, trust, env, scratch, actions):
         if agents[seat, Agent.ITEM] != NOTHING:
             actions[seat] = deliver(seat, tables, scratch)
         else:
-            actions[seat] = pursue(seat, tables, static, weights, scratch)
+            actions[seat] = pursue(seat, tables, static, scratch)
         if actions[seat] != 0:
             carry_out(seat, actions[seat], tables, scratch)
 
 
 @kernel
-def assign_batch(tables, static, weight_rows, trust, state, scratch, actions):
+def assign_batch(tables, static, trust, state, scratch, actions):
     """Decide for every environment of a batch. Mutates: scratch, actions."""
     for b in range(actions.shape[0]):
-        env, weights = row_at(state, b), weight_rows[b]
+        env = row_at(state, b)
         clear_scratch(tables, static, env, scratch)
-        rank = want_orders(tables, static, weights, trust, env, scratch)
-        rank = want_ahead(tables, static, weights, trust, env, rank, scratch)
+        rank = want_orders(tables, static, trust, env, scratch)
+        rank = want_ahead(tables, static, trust, env, rank, scratch)
         tidy_up(tables, static, trust, env, rank, scratch)
         await_mixtures(static, env, scratch)
-        share_jobs(tables, weights, trust, env, scratch)
+        share_jobs(tables, trust, env, scratch)
         free_hands(tables, static, trust, env, scratch)
-        give_commands(tables, static, weights, trust, env, scratch, actions[b])
+        give_commands(tables, static, trust, env, scratch, actions[b])

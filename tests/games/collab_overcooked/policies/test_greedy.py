@@ -7,7 +7,7 @@ import pytest
 
 from collab_overcooked.games.collab_overcooked.engine.spec import load_kitchen
 from collab_overcooked.games.collab_overcooked.policies.order_work import Needs
-from collab_overcooked.games.collab_overcooked.policies.scene import KitchenScene, cookbook
+from collab_overcooked.games.collab_overcooked.policies.scene import KitchenScene, tables_of
 from collab_overcooked.policies.api import EnvInfo
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.policies.specs import make_policy
@@ -96,9 +96,9 @@ def test_it_needs_medium_level_actions(play: Any) -> None:
 def test_needs_count_down_the_recipe_tree(start: Any) -> None:
     game = load_game("CollabOvercooked-v0", task="potato_carrot_and_onion_patty")
     names = game.compiled.names.items
-    needs = Needs(KitchenScene(cookbook(game), start(game)[0]))
+    needs = Needs(KitchenScene(tables_of(game), start(game)[0]))
     assert sorted(names[item] for item, _ in needs.fetches) == ["carrot", "dish", "onion", "potato"]
-    results = [names[making.recipe.product] for making in needs.makings]
+    results = [names[making.product] for making in needs.makings]
     assert results[0] == "potato_carrot_and_onion_patty" and "mashed_potato" in results
 
 

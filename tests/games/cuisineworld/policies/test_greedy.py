@@ -8,7 +8,7 @@ from support.covers import cover
 
 import collab_overcooked as co
 from collab_overcooked.games.cuisineworld.engine.spec import levels
-from collab_overcooked.games.cuisineworld.policies.planner import PATIENCE, TeammateModel
+from collab_overcooked.games.cuisineworld.policies.greedy import PATIENCE, TeammateModel
 from collab_overcooked.policies.api import AgentView, EnvInfo
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.policies.specs import make_policy

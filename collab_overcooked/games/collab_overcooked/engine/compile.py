@@ -32,6 +32,7 @@ from .constants import (
     Encoding,
     Event,
     Food,
+    GridChannel,
     Group,
     Kind,
     Log,
@@ -436,8 +437,9 @@ def _grid_space(kitchen: Kitchen, tables: Tables) -> gymnasium.spaces.Box[Any]:
     high[...] = 1
     first_item = high.shape[2] - len(needs)
     marks = first_item - GRID_CHANNELS
-    high[..., marks + 9 : marks + 11] = np.clip(tables.recipes[:, Recipe.TIME].max(initial=1), 1, MAX_NUMBER)
-    high[..., marks + 13] = MAX_NUMBER  # steps left: a reset may set any limit
+    steps = [marks + GridChannel.STEPS_DONE, marks + GridChannel.STEPS_LEFT]
+    high[..., steps] = np.clip(tables.recipes[:, Recipe.TIME].max(initial=1), 1, MAX_NUMBER)
+    high[..., marks + GridChannel.TIME_LEFT] = MAX_NUMBER  # a reset may set any limit
     high[..., first_item:] = np.clip(max(stations[:, Station.CAPACITY].max(), needs.max()), 1, MAX_NUMBER)
     return counts_to(high)
 

@@ -142,6 +142,19 @@ class Row(IntEnum):
     GROUP = 2
 
 
+class GridChannel(IntEnum):
+    """Channels of ``obs="grid"`` between those of kinds and those of items."""
+
+    OWN_FACING = 0  # one a direction
+    MATE_FACING = 4  # one a direction
+    PLATED = 8
+    STEPS_DONE = 9  # of a utensil that cooks or is ready, like the next three
+    STEPS_LEFT = 10
+    COOKING = 11
+    READY = 12
+    TIME_LEFT = 13  # of the episode, on the serving cell
+
+
 class Group(IntEnum):
     """Places an action can name; each utensil is a group of its own from UTENSIL on."""
 

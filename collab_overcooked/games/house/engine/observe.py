@@ -21,6 +21,7 @@ from .constants import (
     Belief,
     EventColumn,
     Feature,
+    Furniture,
     GameKind,
     Goal,
     Kind,
@@ -314,7 +315,7 @@ def features_of(tables: Tables, sizes: Sizes, n_room_types: int) -> list[Objects
         Block("present", (1,), "1 if the agent is there"),
     )
     place = (
-        Block("class", 1 + tables.furniture[:, [2]], "from 1 on; 0 while unseen"),
+        Block("class", 1 + tables.furniture[:, [Furniture.CLASS]], "from 1 on; 0 while unseen"),
         Block("known", (max(KnownPlace),), "0 unseen, 1 closed, 2 open, 3 closed but looked into"),
         Block("way", (way,), "cells to it; 0 while unseen"),
         Block("goal place", (1,), "1 if it is seen to be"),

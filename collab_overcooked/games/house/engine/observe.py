@@ -5,7 +5,7 @@ Observations are an agent's knowledge as uint8 features; counts and times are cl
 
 from __future__ import annotations
 
-from collab_overcooked.kernels.arrays import ENDLESS, clip_u8, index
+from collab_overcooked.kernels.arrays import ENDLESS, clip_u8
 from collab_overcooked.kernels.blocks import Block, Objects, numbered, start_of
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.macro_actions import CONTINUE, is_running
@@ -236,7 +236,7 @@ def encode_self(spans, state, i, out):
     out[start_of(spans, Feature.SEAT, 0)] = i
     out[start_of(spans, Feature.TASK, 0)] = world[World.TASK]
     for hand in range(HANDS):
-        out[index(hands + hand)] = held_class(state, agent[Agent.LEFT_HAND + hand])
+        out[hands + hand] = held_class(state, agent[Agent.LEFT_HAND + hand])
     box = held_of_role(state, i, Role.CONTAINER)
     out[start_of(spans, Feature.CONTENTS, 0)] = 0 if box == NOTHING else 1 + contents(state, box)
     out[start_of(spans, Feature.BUSY, 0)] = is_running(state.macro_state[i])
@@ -290,7 +290,7 @@ def encode_mate(spans, state, i, j, k, out):
     out[start_of(spans, Feature.SEEN, k)] = is_seen
     out[start_of(spans, Feature.MATE_ROOM, k)] = is_seen * (1 + mate[Mate.ROOM])
     for hand in range(HANDS):
-        out[index(hands + hand)] = is_seen * held_class(state, mate[Mate.LEFT_HAND + hand])
+        out[hands + hand] = is_seen * held_class(state, mate[Mate.LEFT_HAND + hand])
     out[start_of(spans, Feature.SINCE, k)] = is_seen * since
 
 

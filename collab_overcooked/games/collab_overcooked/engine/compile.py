@@ -37,13 +37,13 @@ from .constants import (
     Kind,
     Log,
     Param,
+    Paths,
     Primitive,
     Recipe,
     Row,
     Station,
     Task,
     Verb,
-    Ways,
 )
 from .observe import GRID_CHANNELS, features_of
 from .solvability import refuse_impossible
@@ -94,10 +94,10 @@ def compile_kitchen(kitchen: Kitchen, config: CollabOvercookedConfig, pool: Orde
     item_id = {name: i for i, name in enumerate(items)}
     floor, tiles = _cells(kitchen)
     cells = _neighbours(floor, tiles)
-    ways = _ways(cells)
+    paths = _paths(cells)
     starts = _starts(kitchen, floor)
     stations, groups, places, operations = _stations(kitchen, floor, tiles, config.preset)
-    access = _access(kitchen, stations, ways, starts, tiles)
+    access = _access(kitchen, stations, paths, starts, tiles)
     foods, recipes, needs = _foods(kitchen, items, item_id)
     refuse_impossible(kitchen, stations, access)
     rows, texts, marks = _catalogue(kitchen, items, places, operations, stations, groups)
@@ -110,7 +110,7 @@ def compile_kitchen(kitchen: Kitchen, config: CollabOvercookedConfig, pool: Orde
         params=params,
         levels=np.array([Level[level.upper()] for level in levels], np.int32),
         cells=cells,
-        ways=ways,
+        paths=paths,
         stations=stations,
         groups=groups,
         access=access,
@@ -172,12 +172,16 @@ def _neighbours(floor: list[tuple[int, int]], tiles: Mapping[tuple[int, int], in
     return cells
 
 
-def _ways(cells: np.ndarray) -> np.ndarray:
-    ways = np.empty((len(Ways), 4 * len(cells), 4 * len(cells)), np.int32)
+def _paths(cells: np.ndarray) -> np.ndarray:
+    paths = np.empty((len(Paths), 4 * len(cells), 4 * len(cells)), np.int32)
     flood_all(
-        cells, ways[Ways.STEPS], ways[Ways.FIRST], np.zeros(len(cells), np.int32), np.empty(4 * len(cells), np.int32)
+        cells,
+        paths[Paths.STEPS],
+        paths[Paths.FIRST],
+        np.zeros(len(cells), np.int32),
+        np.empty(4 * len(cells), np.int32),
     )
-    return ways
+    return paths
 
 
 def _starts(kitchen: Kitchen, floor: list[tuple[int, int]]) -> np.ndarray:
@@ -230,13 +234,13 @@ def _log_of(utensil: str, preset: str) -> Log:
 
 
 def _access(
-    kitchen: Kitchen, stations: np.ndarray, ways: np.ndarray, starts: np.ndarray, tiles: Mapping[tuple[int, int], int]
+    kitchen: Kitchen, stations: np.ndarray, paths: np.ndarray, starts: np.ndarray, tiles: Mapping[tuple[int, int], int]
 ) -> np.ndarray:
     reach = np.zeros((len(starts), len(stations)), np.int32)
     for i, (cell, facing) in enumerate(starts):
         for s in range(len(stations)):
             goals = stations[s, Station.GOAL : Station.GOAL + 4]
-            near = any(ways[Ways.STEPS, 4 * cell + facing, goal] < UNREACHABLE for goal in goals if goal != NOTHING)
+            near = any(paths[Paths.STEPS, 4 * cell + facing, goal] < UNREACHABLE for goal in goals if goal != NOTHING)
             spec = kitchen.stations.get(kitchen.grid[stations[s, Station.Y]][stations[s, Station.X]])
             allowed = spec is None or spec.users is None or i in spec.users
             reach[i, s] = near and allowed

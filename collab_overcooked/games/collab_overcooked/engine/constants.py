@@ -32,8 +32,8 @@ class Cell(IntEnum):
     Y = 9
 
 
-class Ways(IntEnum):
-    """First axis of ``Tables.ways`` (2, P, P)."""
+class Paths(IntEnum):
+    """First axis of ``Tables.paths`` (2, P, P)."""
 
     STEPS = 0  # fewest from pose to pose
     FIRST = 1  # the first of them

@@ -15,7 +15,7 @@ from collab_overcooked.kernels.macro_actions import IDLE, Macro
 from collab_overcooked.kernels.paths import UNREACHABLE
 from collab_overcooked.kernels.rng import Rng
 
-from .constants import FIRST_ID, NOTHING, Agent, Clock, EventColumn, Group, MacroState, Tile, Ways
+from .constants import FIRST_ID, NOTHING, Agent, Clock, EventColumn, Group, MacroState, Paths, Tile
 
 Array = np.ndarray
 ORDER_SLOTS = 8
@@ -28,7 +28,7 @@ class Tables(NamedTuple):
     params: Array  # (15,) see Param
     levels: Array  # (N,) action level of each seat, see kernels.macro_actions.Level
     cells: Array  # (F, 10) see Cell
-    ways: Array  # (2, P, P) see Ways
+    paths: Array  # (2, P, P) see Paths
     stations: Array  # (S, 11) see Station
     groups: Array  # (G, longest) stations of a place, scan order, padded with NOTHING
     access: Array  # (N, S) see Access
@@ -80,7 +80,7 @@ def agents_can_meet(tables: Tables) -> bool:
     """Tell whether some agent can walk to where another one starts."""
     cells, facings = tables.starts[:, Agent.CELL], tables.starts[:, Agent.FACING]
     start = 4 * cells + facings
-    near = (tables.ways[Ways.STEPS][start][:, 4 * cells[:, None] + np.arange(4)] < UNREACHABLE).any(-1)
+    near = (tables.paths[Paths.STEPS][start][:, 4 * cells[:, None] + np.arange(4)] < UNREACHABLE).any(-1)
     return bool(near.sum() > len(start))
 
 

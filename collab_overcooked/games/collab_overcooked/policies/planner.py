@@ -35,12 +35,12 @@ class Estimate:
 
     def _reach(self) -> Array:
         book = self.book
-        reach = np.zeros((len(book.rows), book.ways.shape[0]), np.float32)
+        reach = np.zeros((len(book.rows), book.distances.shape[0]), np.float32)
         for action, (verb, _, group) in enumerate(book.rows):
             if verb in (Verb.CONTINUE, Verb.WAIT):
                 continue
             goals = [goal for s in book.members[group] for goal in book.goals[s]]
-            reach[action] = book.ways[:, goals].min(1) + 1
+            reach[action] = book.distances[:, goals].min(1) + 1
         return np.minimum(reach, 30)
 
     def _by_hops(self, item: int) -> Array:

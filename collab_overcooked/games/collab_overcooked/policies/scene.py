@@ -12,7 +12,7 @@ from collab_overcooked.kernels.macro_actions import MEDIUM, Macro
 from collab_overcooked.kernels.paths import UNREACHABLE
 from collab_overcooked.policies.api import compiled_of
 
-from ..engine.constants import NOTHING, Access, Agent, Food, Group, Recipe, Row, Station, Tile, Verb, Ways
+from ..engine.constants import NOTHING, Access, Agent, Food, Group, Paths, Recipe, Row, Station, Tile, Verb
 
 NEEDS_MEDIUM = "this policy chooses medium-level actions; make the game with action_level='medium'"
 
@@ -38,7 +38,7 @@ class Cookbook:
         self.n_agents = game.n_agents
         self.stations = tables.stations.tolist()
         self.access = tables.access.tolist()
-        self.ways = tables.ways[Ways.STEPS]
+        self.distances = tables.paths[Paths.STEPS]
         self.rows = tables.catalogue[: game.n_actions].tolist()
         self.recipes = {
             row[Recipe.PRODUCT]: RecipeFacts(
@@ -56,7 +56,7 @@ class Cookbook:
             [
                 j
                 for j, (there, _) in enumerate(starts)
-                if j != i and self.ways[4 * cell + facing, 4 * there : 4 * there + 4].min() < UNREACHABLE
+                if j != i and self.distances[4 * cell + facing, 4 * there : 4 * there + 4].min() < UNREACHABLE
             ]
             for i, (cell, facing) in enumerate(starts)
         ]
@@ -134,7 +134,9 @@ class Cookbook:
 
     def steps_to(self, pose: int, stations: Iterable[int]) -> int:
         """Return the steps until a seat in a pose has interacted with the nearest of some stations."""
-        return int(min((self.ways[pose, goal] for s in stations for goal in self.goals[s]), default=UNREACHABLE)) + 1
+        return (
+            int(min((self.distances[pose, goal] for s in stations for goal in self.goals[s]), default=UNREACHABLE)) + 1
+        )
 
 
 cookbook: Callable[[Any], Cookbook] = lru_cache(maxsize=64)(Cookbook)  # by game, made once; suites make a game a task

@@ -174,13 +174,8 @@ def _neighbours(floor: list[tuple[int, int]], tiles: Mapping[tuple[int, int], in
 
 def _paths(cells: np.ndarray) -> np.ndarray:
     paths = np.empty((len(Paths), 4 * len(cells), 4 * len(cells)), np.int32)
-    flood_all(
-        cells,
-        paths[Paths.STEPS],
-        paths[Paths.FIRST],
-        np.zeros(len(cells), np.int32),
-        np.empty(4 * len(cells), np.int32),
-    )
+    occupied, queue = np.zeros(len(cells), np.int32), np.empty(4 * len(cells), np.int32)
+    flood_all(cells, paths[Paths.STEPS], paths[Paths.FIRST], occupied, queue)
     return paths
 
 

@@ -134,9 +134,8 @@ class Cookbook:
 
     def steps_to(self, pose: int, stations: Iterable[int]) -> int:
         """Return the steps until a seat in a pose has interacted with the nearest of some stations."""
-        return (
-            int(min((self.distances[pose, goal] for s in stations for goal in self.goals[s]), default=UNREACHABLE)) + 1
-        )
+        distances = (self.distances[pose, goal] for s in stations for goal in self.goals[s])
+        return int(min(distances, default=UNREACHABLE)) + 1
 
 
 cookbook: Callable[[Any], Cookbook] = lru_cache(maxsize=64)(Cookbook)  # by game, made once; suites make a game a task

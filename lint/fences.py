@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from itertools import product
 
-from lint.source import PACKAGE, Finding, Project, within
+from lint.game_rules import RULE_FILES, listed_rules, rule_sentence
+from lint.source import PACKAGE, Finding, Project, Source, within
 
-RULE_FILES = ("rules.py", "directives.py", "macro_actions.py")
 RULES_MAY_IMPORT = ("__future__", "numpy", f"{PACKAGE}.kernels", f"{PACKAGE}.io.checks")
 """A rules module is plain arithmetic: with anything else in it, it could not be compiled and tested alone."""
 
@@ -21,47 +21,42 @@ GAME_NAMES = re.compile(
 )
 
 
-NO_RULES = ("Clear ", "Count ", "Decide ", "Execute ", "Mark ", "Return ", "Store ", "Turn ")
-"""First words of kernels that compute what rules speak of, which pages leave out."""
-
-
-def sentence_of(node: ast.FunctionDef) -> str:
-    """First line of a docstring, without what the function mutates."""
-    return (ast.get_docstring(node) or "").partition("\n")[0].partition(" Mutates:")[0].replace("``", "`")
-
-
 def rules(project: Project) -> Iterator[Finding]:
-    """Each rule has a sentence, a call, a test of its name, and a row on the page of its game; helpers have a call."""
-    tests = "\n".join(sorted(project.tests))
+    """Each rule that a page lists has a test of its name; kernels have a docstring, a call and, if rules, a row."""
     for source in project.modules:
-        if not source.in_game or source.parts[-1] not in RULE_FILES:
-            continue
-        if not source.kernels:
-            yield Finding(source.path, 1, "a rules module without a kernel")
-        page = project.page_of(source.in_game).replace("\\|", "|")
-        engines = {".".join(source.parts[:-1]), f"{PACKAGE}.games.{source.in_game}.engine"}  # which variants share
-        names = product(sorted(engines), ("constants", "rules", "directives"))
-        allowed = (*RULES_MAY_IMPORT, *map(".".join, names))
-        for name in source.imports:
-            if not within(name, allowed):
-                yield Finding(source.path, 1, f"rules import arithmetic only: {name} is none of {allowed}")
-        for node in source.kernels:
-            for problem in _problems_of_rule(node, project.calls, tests, page):
-                yield Finding(source.path, node.lineno, f"rule {node.name}: {problem}")
+        if source.in_game and source.parts[-1] in RULE_FILES:
+            yield from _problems_of_module(source)
+            for node in source.kernels:
+                for problem in _problems_of_kernel(node, project, source.in_game):
+                    yield Finding(source.path, node.lineno, f"kernel {node.name}: {problem}")
+    for game in sorted({source.in_game for source in project.modules} - {""}):
+        tests = project.tests_of(game)
+        for path, page in project.pages_of(game).items():
+            for name in listed_rules(page):
+                if not any(re.fullmatch(rf"test_(\w+_)?{name.strip('_')}(_\w+)?", test) for test in tests):
+                    yield Finding(path, 1, f"rule {name}: no test of tests/games/{game} has its name")
 
 
-def _problems_of_rule(node: ast.FunctionDef, calls: set[str], tests: str, page: str) -> Iterator[str]:
+def _problems_of_module(source: Source) -> Iterator[Finding]:
+    if not source.kernels:
+        yield Finding(source.path, 1, "a rules module without a kernel")
+    engines = {".".join(source.parts[:-1]), f"{PACKAGE}.games.{source.in_game}.engine"}  # which variants share
+    names = product(sorted(engines), ("constants", "rules", "directives"))
+    allowed = (*RULES_MAY_IMPORT, *map(".".join, names))
+    for name in source.imports:
+        if not within(name, allowed):
+            yield Finding(source.path, 1, f"rules import arithmetic only: {name} is none of {allowed}")
+
+
+def _problems_of_kernel(node: ast.FunctionDef, project: Project, game: str) -> Iterator[str]:
     if not ast.get_docstring(node):
         yield "no docstring"
-    if node.name not in calls:
+    if node.name not in project.calls:
         yield "called nowhere in the package"
-    if sentence_of(node).startswith(NO_RULES):
-        return
-    if not re.search(rf"^test_(\w+_)?{re.escape(node.name.strip('_'))}(_\w+)?$", tests, re.MULTILINE):
-        yield f"no test named test_{node.name}"
-    row = rf"^(- |\d+\. ){re.escape(sentence_of(node))} `{node.name}`$"
-    if not re.search(row, page, re.MULTILINE):
-        yield "its sentence is not on the page of its game: run docs/facts.py"
+    sentence = rule_sentence(ast.get_docstring(node))
+    listed = [listed_rules(page).get(node.name, set()) for page in project.pages_of(game).values()]
+    if sentence and sentence not in set().union(*listed):
+        yield "a rule whose sentence is not on the page of its game: run docs/facts.py"
 
 
 def homes(project: Project) -> Iterator[Finding]:

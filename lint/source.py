@@ -117,21 +117,21 @@ class Project:
         pages = [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
         return cls(tuple(sources), {path.relative_to(root).as_posix(): path.read_text("utf-8") for path in pages})
 
-    def page_of(self, folder: str) -> str:
-        """Return the documentation of all games in a folder."""
+    def pages_of(self, folder: str) -> dict[str, str]:
+        """Return the documentation of all games in a folder, by path."""
         page = re.compile(rf"docs/reference/games/{folder}(_\w+)?\.md")
-        return "\n".join(text for path, text in self.pages.items() if page.fullmatch(path))
+        return {path: text for path, text in self.pages.items() if page.fullmatch(path)}
 
     @functools.cached_property
     def modules(self) -> list[Source]:
         """Python files of the package."""
         return [source for source in self.sources if source.in_package and source.path.endswith(".py")]
 
-    @functools.cached_property
-    def tests(self) -> set[str]:
-        """Names of all tests."""
-        names = (node.name for source in self.sources if source.parts[0] == "tests" for node in source.functions)
-        return {name for name in names if name.startswith("test_")}
+    def tests_of(self, folder: str) -> list[str]:
+        """Return the names of the tests of all games in a folder."""
+        sources = [source for source in self.sources if source.path.startswith(f"tests/games/{folder}/")]
+        names = (node.name for source in sources for node in source.functions)
+        return [name for name in names if name.startswith("test_")]
 
     @functools.cached_property
     def calls(self) -> set[str]:

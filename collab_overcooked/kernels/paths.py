@@ -18,16 +18,16 @@ TIE_ORDER = (int(Direction.WEST), int(Direction.NORTH), int(Direction.EAST), int
 
 
 def shortest_paths(start: Any, beside: Callable[[Any], Iterable[Any]]) -> dict[Any, tuple[int, Any]]:
-    """Return length and first cell of the way to every cell, nearest first; ``beside`` settles ties by its order."""
-    ways = {start: (0, start)}
+    """Return length and first cell of the path to every cell, nearest first; ``beside`` settles ties by its order."""
+    paths = {start: (0, start)}
     queue = [start]
     for cell in queue:
-        length, first = ways[cell]
+        length, first = paths[cell]
         for near in beside(cell):
-            if near not in ways:
-                ways[near] = length + 1, near if cell == start else first
+            if near not in paths:
+                paths[near] = length + 1, near if cell == start else first
                 queue.append(near)
-    return ways
+    return paths
 
 
 @kernel

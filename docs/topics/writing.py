@@ -20,7 +20,7 @@ import collab_overcooked
 from collab_overcooked.kernels.blocks import blocks_of
 from collab_overcooked.kernels.reasons import ReasonCode
 from collab_overcooked.reporting.results import score_records
-from lint.fences import NO_RULES
+from lint.game_rules import rule_sentence
 
 DOCS = Path(__file__).resolve().parent.parent
 RESULTS = DOCS / "results"
@@ -122,10 +122,7 @@ def template(words: str) -> str:
 
 
 def rules_of(rules: ModuleType, steps: Iterable[tuple[str, str]] = ()) -> str:
-    """List every rule of a module that is no step of the order of play, as a sentence with its function.
-
-    Functions that compute what rules speak of (``NO_RULES``) are left out.
-    """
+    """List every rule of a module that is no step of the order of play, as a sentence with its kernel."""
     listed = {name for name, _ in steps}
     source = Path(str(rules.__file__)).read_text(encoding="utf-8")
     heads = {
@@ -138,8 +135,8 @@ def rules_of(rules: ModuleType, steps: Iterable[tuple[str, str]] = ()) -> str:
     for node in ast.parse(source).body:
         if not isinstance(node, ast.FunctionDef) or node.name in listed:
             continue
-        sentence = first_line(getattr(rules, node.name))
-        if sentence.startswith(NO_RULES):
+        sentence = rule_sentence(ast.get_docstring(node))
+        if not sentence:
             continue
         head = max((number for number in heads if number < node.lineno), default=0)
         if head != shown:
@@ -161,12 +158,14 @@ def calls(statements: Iterable[ast.stmt]) -> list[str]:
 
 
 def steps_of(step: ModuleType, kernel: str = "step_env") -> list[tuple[str, str]]:
-    """Return the game's functions that a kernel of a module calls, in order and once, each with its sentence."""
+    """Return the game's rules that a kernel of a module calls, in order and once, each with its sentence."""
     function = getattr(step, kernel)
     tree = ast.parse(inspect.getsource(getattr(function, "py_func", function)))
     assert isinstance(tree.body[0], ast.FunctionDef)
     found = {name: getattr(step, name, None) for name in calls(tree.body[0].body)}
-    return [(name, first_line(one)) for name, one in found.items() if ".games." in getattr(one, "__module__", "")]
+    own = {name: one for name, one in found.items() if ".games." in getattr(one, "__module__", "")}
+    sentences = {name: rule_sentence(inspect.getdoc(one)) for name, one in own.items()}
+    return [(name, sentence) for name, sentence in sentences.items() if sentence]
 
 
 def order_of_play(steps: Iterable[tuple[str, str]]) -> str:

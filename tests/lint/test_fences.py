@@ -28,7 +28,7 @@ def test_every_option_is_played_by_conformance_and_on_the_page_of_its_game():
         played = {name for case in cases for name, value in case.items() if value != default.get(name)}
         unplayed = default.keys() - played
         assert not unplayed, f"{env_id}: no case of tests/support/option_sets.py has another value of {unplayed}"
-        page = project.page_of(game.__module__.split(".")[2])
+        page = "\n".join(project.pages_of(game.__module__.split(".")[2]).values())
         missing = [name for name in config.names() if f"| `{name}` |" not in page]
         assert not missing, f"docs/reference/games says nothing of {missing}: run docs/facts.py"
 

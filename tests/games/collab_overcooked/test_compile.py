@@ -98,7 +98,7 @@ def test_who_can_use_what_and_from_where(paper):
 def test_agents_of_the_paper_never_meet(compiled):
     def meet(one: Compiled) -> bool:
         poses = [4 * cell + facing for cell, facing in one.tables.starts]
-        return any(one.tables.ways[0, p, q] < UNREACHABLE for p in poses for q in poses if p // 4 != q // 4)
+        return any(one.tables.paths[0, p, q] < UNREACHABLE for p in poses for q in poses if p // 4 != q // 4)
 
     assert {name for name, one in compiled.items() if meet(one)} == {"shared_floor", "three_agents", "crowd", "four"}
 

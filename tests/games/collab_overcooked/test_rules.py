@@ -9,9 +9,18 @@ import numpy as np
 import pytest
 from games.collab_overcooked.world import Rollout, drawn, play
 
-from collab_overcooked.games.collab_overcooked.engine.constants import DISH, NOTHING, START, Event, Group, Verb
+from collab_overcooked.games.collab_overcooked.engine.constants import (
+    DISH,
+    NOTHING,
+    START,
+    Event,
+    EventColumn,
+    Group,
+    Verb,
+)
 from collab_overcooked.games.collab_overcooked.engine.macro_actions import named_by_row
 from collab_overcooked.games.collab_overcooked.engine.rules import is_filling, named_by
+from collab_overcooked.games.collab_overcooked.engine.step import OWN, TEAM, add_rewards
 from collab_overcooked.kernels.macro_actions import Outcome
 
 ROOM = """
@@ -231,6 +240,15 @@ def test_deliver_takes_the_first_order_off_the_list():
     assert (rollout.scene["orders"], rollout.over) == (["corn", "egg"], False)
     wrong = play(ROOM + "0 north holds corn", "E S I", orders=("egg", "corn"))
     assert wrong.scene["orders"] == ["egg", "corn"]  # only the first order can be served
+
+
+def test_add_rewards_to_the_team_and_to_who_acts():
+    events = np.zeros((2, len(EventColumn)), np.int32)
+    events[:, EventColumn.CODE] = Event.DELIVER, Event.PUT
+    table, rewards = np.zeros((2, len(Event)), np.float32), np.full(2, 9, np.float32)
+    table[TEAM, Event.DELIVER], table[OWN, Event.PUT] = 20, 3
+    add_rewards(events, table, rewards)
+    assert rewards.tolist() == [20.0, 23.0]
 
 
 def test_deliver_rewards_every_agent():
@@ -497,7 +515,7 @@ def test_is_done_fill_waits_while_the_food_is_cooking():
     assert rollout.last.endswith("0 north holds bean_stew on a dish\n1 north")
 
 
-def test_step_macro_actions_walks_turns_and_interacts_one_step_each():
+def test_step_macro_actions_walk_and_interact_one_step_each():
     dish = "pickup(dish,dish_dispenser)"
     rollout = play(GALLEY + "0 south", f"0: {dish}", **PLACES)
     steps = [picture.split("\n")[4] for picture in rollout.pictures]

@@ -154,7 +154,7 @@ def some_scene(game: CollabOvercooked, rng: random.Random) -> dict[str, Any]:
     for i, agent in enumerate(kitchen.agents):
         held = some_food(game, rng) if rng.random() < 0.6 else None
         facing = rng.choice(("north", "south", "east", "west"))
-        cell = agent.start if cells is None or game.compiled.tables.ways.max() > 10**6 else cells[i]
+        cell = agent.start if cells is None or game.compiled.tables.paths.max() > 10**6 else cells[i]
         agents.append({"position": list(cell), "facing": facing, "holding": held})
     shelves = [cell for cell in names.tiles if kitchen.grid[cell[1]][cell[0]] == "X"]
     laid = rng.sample(shelves, rng.randint(0, len(shelves)))

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from games.craft.world import Yard, yard
 
-from collab_overcooked.games.craft.engine.constants import OrderEvent
+from collab_overcooked.games.craft.engine.constants import NOTHING, OrderEvent, Row, Verb
+from collab_overcooked.games.craft.engine.rules import CHEST, FURNACE, kind_of
 from collab_overcooked.kernels.rng import seed_states
 
 CASES = [  # rule, before, commands, after
@@ -79,6 +80,26 @@ def test_go(before, commands, after):
 @cases("nearest", "target_of")
 def test_target_of_a_command_is_nearest(before, commands, after):
     check(before, commands, after)
+
+
+@pytest.mark.parametrize(
+    ("verb", "place", "kind"),
+    [
+        (Verb.WAIT, NOTHING, NOTHING),
+        (Verb.GOTO, 3, NOTHING),
+        (Verb.GOTO, NOTHING, 5),
+        (Verb.KILL, NOTHING, 5),
+        (Verb.MINE, NOTHING, 5),
+        (Verb.STORE, NOTHING, CHEST),
+        (Verb.FUEL, NOTHING, FURNACE),
+        (Verb.INPUT, NOTHING, FURNACE),
+        (Verb.TAKE, NOTHING, FURNACE),
+    ],
+)
+def test_kind_of_what_a_command_acts_on(verb, place, kind):
+    row = np.zeros(len(Row), np.int32)
+    row[[Row.VERB, Row.PLACE, Row.WHAT]] = verb, place, 5
+    assert kind_of(row) == kind
 
 
 @cases("gather", "load", "apply")
@@ -169,7 +190,7 @@ def test_go_some_cells_a_step():
     assert world.play("1 goto(chest)", "1 goto(chest)") == "bot1 at chest"
 
 
-def test_one_who_wants_the_same_is_told_and_gets_the_next_if_there_is_one():
+def test_command_agents_who_want_the_same_gives_it_to_the_first_in_turn():
     world = Yard("bot1 at sheep\nbot2 at sheep")
     assert world.play("1 killMob(sheep); 2 killMob(sheep)") == yard("bot1 at sheep: 1 mutton\nbot2 at sheep")
     assert (world.reason(0), world.reason(1), world.obeyed) == ("OK", "F_TAKEN", (True, False))

@@ -6,8 +6,16 @@ import numpy as np
 import pytest
 from games.cuisineworld.world import Kitchen, picture, plain_game
 
-from collab_overcooked.games.cuisineworld.engine import rules
-from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, Agent, Clock, OrderEvent, Tool
+from collab_overcooked.games.cuisineworld.engine import rules, step
+from collab_overcooked.games.cuisineworld.engine.constants import (
+    NOTHING,
+    Agent,
+    Clock,
+    Completion,
+    EventColumn,
+    OrderEvent,
+    Tool,
+)
 from collab_overcooked.games.cuisineworld.engine.constants import Reason as R
 from collab_overcooked.kernels.jit import row_at
 
@@ -410,6 +418,41 @@ def test_tick_skips_the_draw_when_the_queue_is_full_and_starts_again():
     assert kitchen.written().endswith("order MaxJr 7\norder MaxJr 8")
     assert kitchen.scene["timer"] == 0
     assert kitchen.game.order_events(kitchen.out, 0)["drawn"] is None
+
+
+def some_events(*reasons):
+    """Return events of as many commands, of agents 0 and 1 in turn."""
+    events = np.zeros((len(reasons), len(EventColumn)), np.int32)
+    events[:, EventColumn.AGENT] = np.arange(len(reasons)) % 2
+    events[:, EventColumn.REASON] = reasons
+    return events
+
+
+@pytest.mark.parametrize(
+    ("given", "reasons", "remaining", "reward"),
+    [
+        (2, (R.OK, R.OK), (), -0.05 + 0.02),
+        (2, (R.OK, R.NOT_THERE), (), -0.05),
+        (0, (), (), -0.05),
+        (-2, (R.OK, R.OK), (), -0.05),  # a list that was voided
+        (1, (R.OK,), (7, 0), -0.05 + 50 + 7 + 50 + 0.02),
+    ],
+)
+def test_team_reward(given, reasons, remaining, reward):
+    order_events, completions = no_order_events(), np.zeros((2, len(Completion)), np.int32)
+    order_events[[OrderEvent.GIVEN, OrderEvent.COMPLETED]] = given, len(remaining)
+    completions[: len(remaining), Completion.REMAINING] = remaining
+    shaping = 0.5
+    assert step.team_reward(order_events, completions, some_events(*reasons), shaping) == pytest.approx(reward + 0.5)
+
+
+def test_collect_refusals_keeps_the_first_of_each_agent():
+    events = some_events(R.OK, R.NOT_THERE, R.FULL, R.TIRED, R.NO_DISH)
+    refused = np.full(2, 99, np.int32)
+    step.collect_refusals(events, 5, refused)
+    assert refused.tolist() == [R.FULL, R.NOT_THERE]
+    step.collect_refusals(events, -5, refused)
+    assert refused.tolist() == [R.OK, R.OK]
 
 
 def test_reward_ingredients_once_and_only_if_wanted():

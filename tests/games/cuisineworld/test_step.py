@@ -202,7 +202,7 @@ def test_forced_orders_come_first_and_draw_nothing():
     assert drawn[:5] == ["Hopper", "Hopper", "MaxJr", "MaxJr", "cheeseBurger"]
 
 
-def test_turn_order_decides_who_is_first():
+def test_queue_commands_in_turn_order():
     level = {"extends": "level_9"}
     scene = {
         "agents": [{"location": "mixer0", "holding": "sauteedBeef"}, {"location": "mixer0"}],

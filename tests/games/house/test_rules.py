@@ -8,13 +8,16 @@ import numpy as np
 import pytest
 from games.house.world import GameKind
 
-from collab_overcooked.games.house.engine import macro_actions, rules
+from collab_overcooked.games.house.engine import macro_actions, observe, rules, step
 from collab_overcooked.games.house.engine.constants import (
     NOTHING,
     Agent,
+    Belief,
     EventColumn,
     Goal,
+    Known,
     KnownRoom,
+    Mate,
     Param,
     Place,
     Reason,
@@ -22,6 +25,7 @@ from collab_overcooked.games.house.engine.constants import (
     Role,
     Thing,
     Verb,
+    World,
 )
 from collab_overcooked.kernels.macro_actions import Macro, Outcome
 
@@ -386,7 +390,7 @@ def test_each_wanted_thing_pays_once():
     assert paid == 1.0
 
 
-def test_a_seat_that_is_busy_can_only_go_on_unless_it_may_replace():
+def test_begin_action_of_a_busy_seat_is_refused_unless_it_may_replace():
     home = a_home()
     home.act("go to kitchen", "wait")
     assert home.mask() == {"wait"}
@@ -398,7 +402,47 @@ def test_a_seat_that_is_busy_can_only_go_on_unless_it_may_replace():
     assert free.run("wait", "wait") and free.hands() == ["apple", None]
 
 
-def test_one_event_step_is_many_ticks():
+def test_continue_action_starts_the_next_primitive_action_or_ends():
+    home, row = a_home(agents=((1, 1),)), event()
+    step.begin_action(*home.rules, 0, home.game.parse("go to kitchen", home.state, 0, 0), row)
+    step.continue_action(*home.rules, 0, row)
+    agent, macro = home.row.agents[0], home.row.macro_state[0]
+    assert (agent[Agent.VERB], agent[Agent.LEFT], macro[Macro.TIMER]) == (Verb.WALK, 1, 1)
+    home.run("go to kitchen")
+    assert home.row.macro_state[0, Macro.ACTION] == NOTHING and home.row.agents[0, Agent.LEFT] == 0
+
+
+def test_end_waits_frees_who_waits_and_nobody_else():
+    home, events = a_home(), np.stack([event(), event()])
+    for i, text in enumerate(("go to kitchen", "wait")):
+        step.begin_action(*home.rules, i, home.game.parse(text, home.state, 0, i), events[i])
+        home.row.agents[i, Agent.LEFT] = 1
+    step.end_waits(home.row, events)
+    assert home.row.agents[:, Agent.LEFT].tolist() == [1, 0]
+    assert events[:, EventColumn.ENDED].tolist() == [0, Outcome.DONE]
+
+
+def test_keep_seeing_what_was_seen_at_the_last_look():
+    home = a_home()
+    things, mates = home.row.know_things[0], home.row.know_mates[0]
+    things[:3, Belief.TICK], things[1, Belief.STATUS] = (4, 4, 3), Known.GONE
+    mates[:, Mate.TICK] = 3, 4
+    observe.keep_seeing(home.row, 0, 4, 7)
+    assert things[:3, Belief.TICK].tolist() == [7, 4, 3] and mates[:, Mate.TICK].tolist() == [3, 7]
+
+
+@pytest.mark.parametrize(
+    ("have", "now", "ends"),
+    [(0, 9, (False, False)), (0, 250, (False, True)), (1, 9, (True, False)), (1, 250, (True, False))],
+)
+def test_end_step_at_the_goal_or_a_limit(have, now, ends):
+    home = a_home()
+    home.row.goals[0, Goal.HAVE], home.row.world[World.T] = have, now
+    assert step.end_step(home.row, home.out._replace(rewards=home.out.rewards[0]), 3) == ends
+    assert home.out.rewards[0].tolist() == [3.0, 3.0] and home.row.world[World.OVER] == any(ends)
+
+
+def test_tick_until_the_next_event_is_many_ticks():
     ticks, events = a_home(agents=((1, 1),)), a_home(agents=((1, 1),), stepping="event")
     ticks.run("go to kitchen")
     row = events.act("go to kitchen")[0]

@@ -8,6 +8,7 @@ from collab_overcooked.games.house.engine.constants import (
     NOTHING,
     Agent,
     Belief,
+    Furniture,
     Goal,
     Kind,
     Known,
@@ -105,7 +106,7 @@ def test_furniture_that_a_home_may_lack_is_there_in_half_of_all_beliefs():
     state, _ = start(game, 0)
     copies, tables = believed(game, state, 0, 150), game.compiled.tables
     first = len(tables.room_types)
-    rooms, optional = tables.furniture[:, 0], tables.furniture[:, 4] == 1
+    rooms, optional = tables.furniture[:, Furniture.ROOM], tables.furniture[:, Furniture.OPTIONAL] == 1
     unknown = state.know_places[0, 0, first : first + len(rooms)] == KnownPlace.UNKNOWN
     is_new = state.know_rooms[0, 0, rooms] == KnownRoom.NONE
     missing = (copies.places[:, first : first + len(rooms), Place.KIND] == Kind.NONE).mean(0)

@@ -109,7 +109,7 @@ def test_is_repaired_when_all_generators_are():
     assert not rules.is_repaired(generators, tables.params)
 
 
-def test_act_toggles_doors_and_two_presses_cancel():
+def test_use_toggles_doors_and_two_presses_cancel():
     state = Moment("capture", "5: 0 1\n2: adversary")
     assert state.play("press | -").scene["doors"] == {"1-2": True, "4-5": True}
     assert state.events[0]["label"] == "pressed the button of door 1-2"

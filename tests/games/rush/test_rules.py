@@ -7,7 +7,17 @@ import pytest
 from games.rush.world import Round, picture, plain_game
 
 from collab_overcooked.games.rush.engine import rules
-from collab_overcooked.games.rush.engine.constants import NOTHING, Area, Clock, EventColumn, Order, Param, Reason
+from collab_overcooked.games.rush.engine.constants import (
+    NOTHING,
+    Area,
+    Clock,
+    EventColumn,
+    Order,
+    Param,
+    Reason,
+    Reward,
+)
+from collab_overcooked.games.rush.engine.step import team_reward
 from collab_overcooked.kernels.jit import row_at
 
 GAME = plain_game()
@@ -271,6 +281,13 @@ def test_act_in_one_slot(slot, changes, reasons, reward):
     assert game.play(slot) == after_start(ONE, *changes)
     assert game.reasons == reasons
     assert game.reward == reward
+
+
+def test_team_reward():
+    events = np.zeros((3, len(EventColumn)), np.int32)
+    events[:2, EventColumn.FINISHED], events[2, EventColumn.RUINED], events[:2, EventColumn.TENTHS] = 1, 1, (1, 3)
+    assert team_reward(events, Reward.SPARSE) == 1
+    assert team_reward(events, Reward.SHAPED) == pytest.approx(1.4)
 
 
 def test_act_counts_the_seat_and_tells_what_it_did():

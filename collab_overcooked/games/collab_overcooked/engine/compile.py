@@ -32,17 +32,18 @@ from .constants import (
     Encoding,
     Event,
     Food,
+    GridChannel,
     Group,
     Kind,
     Log,
     Param,
+    Paths,
     Primitive,
     Recipe,
     Row,
     Station,
     Task,
     Verb,
-    Ways,
 )
 from .observe import GRID_CHANNELS, features_of
 from .solvability import refuse_impossible
@@ -93,10 +94,10 @@ def compile_kitchen(kitchen: Kitchen, config: CollabOvercookedConfig, pool: Orde
     item_id = {name: i for i, name in enumerate(items)}
     floor, tiles = _cells(kitchen)
     cells = _neighbours(floor, tiles)
-    ways = _ways(cells)
+    paths = _paths(cells)
     starts = _starts(kitchen, floor)
     stations, groups, places, operations = _stations(kitchen, floor, tiles, config.preset)
-    access = _access(kitchen, stations, ways, starts, tiles)
+    access = _access(kitchen, stations, paths, starts, tiles)
     foods, recipes, needs = _foods(kitchen, items, item_id)
     refuse_impossible(kitchen, stations, access)
     rows, texts, marks = _catalogue(kitchen, items, places, operations, stations, groups)
@@ -109,7 +110,7 @@ def compile_kitchen(kitchen: Kitchen, config: CollabOvercookedConfig, pool: Orde
         params=params,
         levels=np.array([Level[level.upper()] for level in levels], np.int32),
         cells=cells,
-        ways=ways,
+        paths=paths,
         stations=stations,
         groups=groups,
         access=access,
@@ -171,12 +172,11 @@ def _neighbours(floor: list[tuple[int, int]], tiles: Mapping[tuple[int, int], in
     return cells
 
 
-def _ways(cells: np.ndarray) -> np.ndarray:
-    ways = np.empty((len(Ways), 4 * len(cells), 4 * len(cells)), np.int32)
-    flood_all(
-        cells, ways[Ways.STEPS], ways[Ways.FIRST], np.zeros(len(cells), np.int32), np.empty(4 * len(cells), np.int32)
-    )
-    return ways
+def _paths(cells: np.ndarray) -> np.ndarray:
+    paths = np.empty((len(Paths), 4 * len(cells), 4 * len(cells)), np.int32)
+    occupied, queue = np.zeros(len(cells), np.int32), np.empty(4 * len(cells), np.int32)
+    flood_all(cells, paths[Paths.STEPS], paths[Paths.FIRST], occupied, queue)
+    return paths
 
 
 def _starts(kitchen: Kitchen, floor: list[tuple[int, int]]) -> np.ndarray:
@@ -229,13 +229,13 @@ def _log_of(utensil: str, preset: str) -> Log:
 
 
 def _access(
-    kitchen: Kitchen, stations: np.ndarray, ways: np.ndarray, starts: np.ndarray, tiles: Mapping[tuple[int, int], int]
+    kitchen: Kitchen, stations: np.ndarray, paths: np.ndarray, starts: np.ndarray, tiles: Mapping[tuple[int, int], int]
 ) -> np.ndarray:
     reach = np.zeros((len(starts), len(stations)), np.int32)
     for i, (cell, facing) in enumerate(starts):
         for s in range(len(stations)):
             goals = stations[s, Station.GOAL : Station.GOAL + 4]
-            near = any(ways[Ways.STEPS, 4 * cell + facing, goal] < UNREACHABLE for goal in goals if goal != NOTHING)
+            near = any(paths[Paths.STEPS, 4 * cell + facing, goal] < UNREACHABLE for goal in goals if goal != NOTHING)
             spec = kitchen.stations.get(kitchen.grid[stations[s, Station.Y]][stations[s, Station.X]])
             allowed = spec is None or spec.users is None or i in spec.users
             reach[i, s] = near and allowed
@@ -436,8 +436,9 @@ def _grid_space(kitchen: Kitchen, tables: Tables) -> gymnasium.spaces.Box[Any]:
     high[...] = 1
     first_item = high.shape[2] - len(needs)
     marks = first_item - GRID_CHANNELS
-    high[..., marks + 9 : marks + 11] = np.clip(tables.recipes[:, Recipe.TIME].max(initial=1), 1, MAX_NUMBER)
-    high[..., marks + 13] = MAX_NUMBER  # steps left: a reset may set any limit
+    steps = [marks + GridChannel.STEPS_DONE, marks + GridChannel.STEPS_LEFT]
+    high[..., steps] = np.clip(tables.recipes[:, Recipe.TIME].max(initial=1), 1, MAX_NUMBER)
+    high[..., marks + GridChannel.TIME_LEFT] = MAX_NUMBER  # a reset may set any limit
     high[..., first_item:] = np.clip(max(stations[:, Station.CAPACITY].max(), needs.max()), 1, MAX_NUMBER)
     return counts_to(high)
 

@@ -32,8 +32,8 @@ class Cell(IntEnum):
     Y = 9
 
 
-class Ways(IntEnum):
-    """First axis of ``Tables.ways`` (2, P, P)."""
+class Paths(IntEnum):
+    """First axis of ``Tables.paths`` (2, P, P)."""
 
     STEPS = 0  # fewest from pose to pose
     FIRST = 1  # the first of them
@@ -140,6 +140,19 @@ class Row(IntEnum):
     VERB = 0
     ITEM = 1  # of a pickup; the number of steps of a wait
     GROUP = 2
+
+
+class GridChannel(IntEnum):
+    """Channels of ``obs="grid"`` between those of kinds and those of items."""
+
+    OWN_FACING = 0  # one a direction
+    MATE_FACING = 4  # one a direction
+    PLATED = 8
+    STEPS_DONE = 9  # of a utensil that cooks or is ready, like the next three
+    STEPS_LEFT = 10
+    COOKING = 11
+    READY = 12
+    TIME_LEFT = 13  # of the episode, on the serving cell
 
 
 class Group(IntEnum):

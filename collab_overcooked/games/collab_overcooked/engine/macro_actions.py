@@ -34,13 +34,13 @@ from .constants import (
     Group,
     MacroState,
     Param,
+    Paths,
     Reason,
     Row,
     Station,
     Status,
     Tile,
     Verb,
-    Ways,
 )
 from .rules import status
 
@@ -297,8 +297,8 @@ def choose_primitive(tables, env, i, row, scratch):
     Returns:
         The primitive, or NOTHING if the goal is lost.
     """
-    agents, ways = env.agents, tables.ways
-    pose, poses = 4 * agents[i, Agent.CELL] + agents[i, Agent.FACING], ways.shape[1]
+    agents, paths = env.agents, tables.paths
+    pose, poses = 4 * agents[i, Agent.CELL] + agents[i, Agent.FACING], paths.shape[1]
     if scratch.shape[0] > 0:
         flood_around(i, agents, tables.cells, scratch)
         goal = nearest_goal(tables, env, i, row, scratch[:poses])
@@ -306,8 +306,8 @@ def choose_primitive(tables, env, i, row, scratch):
             return walk(goal, pose, scratch[poses : 2 * poses])
         if goal == -1 and draw_below(env.rng, 2) == 0:
             return STAY
-    goal = nearest_goal(tables, env, i, row, ways[Ways.STEPS, pose])
-    return walk(goal, pose, ways[Ways.FIRST, pose]) if goal >= 0 else NOTHING
+    goal = nearest_goal(tables, env, i, row, paths[Paths.STEPS, pose])
+    return walk(goal, pose, paths[Paths.FIRST, pose]) if goal >= 0 else NOTHING
 
 
 @kernel

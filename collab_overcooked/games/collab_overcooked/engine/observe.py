@@ -28,6 +28,7 @@ from .constants import (
     Encoding,
     Event,
     Feature,
+    GridChannel,
     Group,
     Kind,
     Param,
@@ -42,7 +43,7 @@ from .macro_actions import check_deliver, check_fill, check_operate, check_picku
 from .rules import effect, faced_station, named_by, status
 from .state import Tables
 
-GRID_CHANNELS = 14  # beside kinds and items: see docs of `grid`
+GRID_CHANNELS = GridChannel.TIME_LEFT + 1
 
 
 @kernel
@@ -208,8 +209,8 @@ def encode_grid(tables, env, i, out):
     for k in range(n_agents):
         agent = agents[(i + k) % n_agents]
         at = (cells[agent[Agent.CELL], Cell.Y] * width + cells[agent[Agent.CELL], Cell.X]) * depth
-        out[at + marks + (0 if k == 0 else 4) + agent[Agent.FACING]] = 1
-        out[at + marks + 8] = agent[Agent.PLATED]
+        out[at + marks + (GridChannel.OWN_FACING if k == 0 else GridChannel.MATE_FACING) + agent[Agent.FACING]] = 1
+        out[at + marks + GridChannel.PLATED] = agent[Agent.PLATED]
         if agent[Agent.ITEM] != NOTHING:
             out[at + first_item + agent[Agent.ITEM]] = 1
     for s in range(stations.shape[0]):
@@ -219,7 +220,7 @@ def encode_grid(tables, env, i, out):
         elif stations[s, Station.KIND] == Kind.COUNTER:
             if access[s] != Access.NONE and tiles[s, Tile.ITEM] != NOTHING:
                 out[at + first_item + tiles[s, Tile.ITEM]] = 1
-                out[at + marks + 8] = tiles[s, Tile.PLATED]
+                out[at + marks + GridChannel.PLATED] = tiles[s, Tile.PLATED]
         else:
             encode_order_cell(tables, env, i, stations[s, Station.KIND], first_item, out, at)
 
@@ -229,7 +230,7 @@ def encode_order_cell(tables, env, i, kind, first_item, out, at):
     """The serving tile shows time left and order, the ingredient dispenser the recipe to who knows it. Mutates: out."""
     orders, needs = env.orders, tables.needs
     if kind == Kind.SERVING:
-        out[at + first_item - GRID_CHANNELS + 13] = time_left(env.clock, tables.params)
+        out[at + first_item - GRID_CHANNELS + GridChannel.TIME_LEFT] = time_left(env.clock, tables.params)
     if orders[0] == NOTHING:
         return
     if kind == Kind.SERVING:
@@ -245,10 +246,10 @@ def encode_utensil_cell(tile, first_item, marks, out, at):
     now = status(tile)
     count_contents(tile, out, at + first_item)
     if now >= Status.COOKING:
-        out[at + marks + 9] = clip_u8(tile[Tile.TIMER])
-        out[at + marks + 10] = clip_u8(tile[Tile.TIME] - tile[Tile.TIMER])
-        out[at + marks + 11] = now == Status.COOKING
-        out[at + marks + 12] = now == Status.READY
+        out[at + marks + GridChannel.STEPS_DONE] = clip_u8(tile[Tile.TIMER])
+        out[at + marks + GridChannel.STEPS_LEFT] = clip_u8(tile[Tile.TIME] - tile[Tile.TIMER])
+        out[at + marks + GridChannel.COOKING] = now == Status.COOKING
+        out[at + marks + GridChannel.READY] = now == Status.READY
 
 
 def features_of(tables: Tables, utensils: Sequence[str]) -> list[Objects]:

@@ -29,7 +29,7 @@ RESERVED_VERBS = (
     "wait",
 )
 MAX_ITEMS = 100  # in a utensil
-MAX_FLOOR = 256  # cells; the ways between all poses are worked out beforehand
+MAX_FLOOR = 256  # cells; shortest paths between all poses are computed beforehand
 MAX_WEIGHT = 10**9  # of an order; its inverse is the smallest
 MAX_WAIT = 1000  # every length of waiting is an action
 FACINGS = ("north", "south", "east", "west")

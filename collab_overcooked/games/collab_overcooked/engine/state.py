@@ -15,7 +15,7 @@ from collab_overcooked.kernels.macro_actions import IDLE, Macro
 from collab_overcooked.kernels.paths import UNREACHABLE
 from collab_overcooked.kernels.rng import Rng
 
-from .constants import FIRST_ID, NOTHING, Agent, Clock, EventColumn, Group, MacroState, Tile, Ways
+from .constants import FIRST_ID, NOTHING, Agent, Clock, EventColumn, Group, MacroState, Paths, Tile
 
 Array = np.ndarray
 ORDER_SLOTS = 8
@@ -28,7 +28,7 @@ class Tables(NamedTuple):
     params: Array  # (15,) see Param
     levels: Array  # (N,) action level of each seat, see kernels.macro_actions.Level
     cells: Array  # (F, 10) see Cell
-    ways: Array  # (2, P, P) see Ways
+    paths: Array  # (2, P, P) see Paths
     stations: Array  # (S, 11) see Station
     groups: Array  # (G, longest) stations of a place, scan order, padded with NOTHING
     access: Array  # (N, S) see Access
@@ -79,7 +79,7 @@ def sizes_of(tables: Tables) -> dict[str, int]:
 def shared_floors(tables: Tables) -> Array:
     """Return bool (N, N): whether an agent can walk to where another one, or it itself, starts."""
     cells, facings = tables.starts[:, Agent.CELL], tables.starts[:, Agent.FACING]
-    steps = tables.ways[Ways.STEPS][4 * cells + facings][:, 4 * cells[:, None] + np.arange(4)]
+    steps = tables.paths[Paths.STEPS][4 * cells + facings][:, 4 * cells[:, None] + np.arange(4)]
     near: Array = (steps < UNREACHABLE).any(-1)
     return near
 

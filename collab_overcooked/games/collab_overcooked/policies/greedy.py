@@ -232,7 +232,7 @@ class GreedyPolicy(PolicyBase):
                 if done:
                     return action
         if useful or self._in_the_way(scene, seen.seat):
-            return self._make_way(seen, useful[:1], expected)
+            return self._yield_to_mates(seen, useful[:1], expected)
         return self._kitchen.wait
 
     def _in_the_way(self, scene: KitchenScene, seat: int) -> bool:
@@ -241,7 +241,7 @@ class GreedyPolicy(PolicyBase):
             for other in self._kitchen.mates[seat]
         )
 
-    def _make_way(self, seen: AgentView, useful: list[int], expected: dict[int, int]) -> int:
+    def _yield_to_mates(self, seen: AgentView, useful: list[int], expected: dict[int, int]) -> int:
         """Return the action that helps the teammates most: waiting, a harmless pickup, or putting down.
 
         If no action helps them, draw one of these or the blocked useful action, so that two agents do not block each

@@ -40,8 +40,8 @@ class Estimate:
     def _steps_to(self, group: int) -> Array:
         kitchen = self.order.kitchen
         if group == NOTHING:
-            return np.zeros(len(kitchen.ways), np.float32)
-        reach = kitchen.ways[:, kitchen.goals(kitchen.members[group])].min(1) + 1
+            return np.zeros(len(kitchen.distances), np.float32)
+        reach = kitchen.distances[:, kitchen.goals(kitchen.members[group])].min(1) + 1
         return np.minimum(reach, 30).astype(np.float32)
 
     def _carrying(self, item: int) -> Array:

@@ -24,12 +24,12 @@ from ..engine.constants import (
     EventColumn,
     Food,
     Group,
+    Paths,
     Recipe,
     Row,
     Station,
     Tile,
     Verb,
-    Ways,
 )
 from ..engine.macro_actions import named_by_row, nearest_goal
 from ..engine.rules import interact, judge_start
@@ -49,7 +49,7 @@ class KitchenTables:
         self.n_agents = game.n_agents
         self.stations = tables.stations.tolist()
         self.access = tables.access.tolist()
-        self.ways = tables.ways[Ways.STEPS]
+        self.distances = tables.paths[Paths.STEPS]
         self.rows = tables.catalogue[: game.n_actions].tolist()
         self.actions = {tuple(row): action for action, row in enumerate(self.rows)}
         self.members = [[s for s in group if s != NOTHING] for group in tables.groups.tolist()]
@@ -119,7 +119,7 @@ class KitchenTables:
 
     def steps_to(self, pose: int, stations: Iterable[int]) -> int:
         """Return the steps until a seat in a pose has interacted with the nearest of some stations."""
-        return int(min(self.ways[pose, self.goals(stations)], default=UNREACHABLE)) + 1
+        return int(min(self.distances[pose, self.goals(stations)], default=UNREACHABLE)) + 1
 
     def _hops(self) -> dict[int, list[int]]:
         """Return by kind of utensil, NOTHING for the serving station, the hand-overs from each seat to its user."""
@@ -153,7 +153,7 @@ def complete_action(tables, env, i, action, event):
     if row[Row.GROUP] == NOTHING:
         return
     pose = 4 * agent[Agent.CELL] + agent[Agent.FACING]
-    goal = nearest_goal(tables, env, i, row, tables.ways[Ways.STEPS, pose])
+    goal = nearest_goal(tables, env, i, row, tables.paths[Paths.STEPS, pose])
     if goal < 0:
         return
     s = tables.cells[goal // 4, Cell.FACED + goal % 4]

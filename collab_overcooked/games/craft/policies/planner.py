@@ -109,13 +109,13 @@ def dish_of(item, items):
 def value_of_taking(tables, furnace, weights, scratch):
     """Taking out is worth more if an order waits, if the output blocks another kind, or if the batch is complete."""
     d = tables.items[furnace[Furnace.OUTPUT], Item.DISH]
-    worth = weights[Weight.TAKE] + weights[Weight.URGENT] * (scratch.urgent[d] > 0)
+    value = weights[Weight.TAKE] + weights[Weight.URGENT] * (scratch.urgent[d] > 0)
     blocked = (
         furnace[Furnace.INPUTS] > 0 and tables.items[furnace[Furnace.INPUT], Item.COOKED] != furnace[Furnace.OUTPUT]
     )
     if scratch.urgent[d] > 0 or blocked or furnace[Furnace.OUTPUTS] >= weights[Weight.BATCH]:
-        return worth
-    return worth // 2 if furnace[Furnace.INPUTS] == 0 else worth // 8
+        return value
+    return value // 2 if furnace[Furnace.INPUTS] == 0 else value // 8
 
 
 @kernel
@@ -147,14 +147,14 @@ def value_of(tables, row, agent, bag, furnaces, weights, scratch):
 
 
 @kernel
-def share_of_load(row, bag, worth, weights, items, urgent):
+def share_of_load(row, bag, value, weights, items, urgent):
     """Walking with few items is worth less, unless an order waits for them."""
     verb, what = row[Row.VERB], row[Row.WHAT]
     if verb == Verb.STORE and urgent[items[what, Item.DISH]] > 0:
-        return worth
+        return value
     if verb == Verb.FUEL or verb == Verb.INPUT or verb == Verb.STORE:
-        return worth * (weights[Weight.BATCH] + min(bag[what], weights[Weight.BATCH])) // (2 * weights[Weight.BATCH])
-    return worth
+        return value * (weights[Weight.BATCH] + min(bag[what], weights[Weight.BATCH])) // (2 * weights[Weight.BATCH])
+    return value
 
 
 @kernel
@@ -165,11 +165,11 @@ def best_here(tables, agent, bag, furnaces, weights, scratch, walked):
         row = tables.catalogue[action]
         if row[Row.VERB] == Verb.GOTO:
             continue
-        worth = 100 * value_of(tables, row, agent, bag, furnaces, weights, scratch)
+        value = 100 * value_of(tables, row, agent, bag, furnaces, weights, scratch)
         if walked:
-            worth = share_of_load(row, bag, worth * weights[Weight.GO] // 100, weights, tables.items, scratch.urgent)
-        if worth > most:
-            best, most = action, worth
+            value = share_of_load(row, bag, value * weights[Weight.GO] // 100, weights, tables.items, scratch.urgent)
+        if value > most:
+            best, most = action, value
     return best, most
 
 
@@ -198,9 +198,9 @@ def choose_command(tables, agent, bag, furnaces, weights, scratch):
         scratch.at[Agent.X], scratch.at[Agent.Z] = place[Place.X], place[Place.Z]
         if square_to(agent, place) == 0:
             continue
-        action, worth = best_here(tables, scratch.at, bag, furnaces, weights, scratch, True)
-        if worth > most:
-            spot, then, most = scratch.spots[s], action, worth
+        action, value = best_here(tables, scratch.at, bag, furnaces, weights, scratch, True)
+        if value > most:
+            spot, then, most = scratch.spots[s], action, value
     if spot == NOTHING:
         claim(tables, tables.catalogue[best], agent, scratch, 1)
         return best

@@ -9,6 +9,7 @@ import numpy as np
 from collab_overcooked.kernels.macro_actions import Macro
 
 from .constants import (
+    FREE_AT_GOAL,
     HANDS,
     NOTHING,
     Agent,
@@ -32,7 +33,6 @@ from .constants import (
 )
 from .state import State
 
-ENOUGH = 30  # things that fit into a goal place, more than any home has
 HANDS_OF = slice(Agent.LEFT_HAND, Agent.LEFT_HAND + HANDS)
 
 
@@ -74,7 +74,7 @@ class Guess:
                 places[p, Place.KIND] = Kind.NONE if missing else kind
                 places[p, Place.CELL] = self._cell(room)
             places[p, Place.OPEN] = kind != Kind.CONTAINER or self.places[p] == KnownPlace.OPEN
-        places[self.goal, Place.FREE] = ENOUGH
+        places[self.goal, Place.FREE] = FREE_AT_GOAL
 
     def _place_mate(self, j: int) -> None:
         state, agent, last = self.state, self.state.agents[j], self.state.know_mates[self.seat, j]
@@ -138,14 +138,15 @@ class Guess:
             there = int((placed & (things[:, Thing.CLASS] == cls)).sum())
             required += [(cls, Role.TARGET)] * max(need - there, 0)
         if self.is_transport:
-            seen = int((is_known & (things[:, Thing.ROLE] != 0)).sum())
+            seen = int((is_known & (things[:, Thing.ROLE] != Role.TARGET)).sum())
             boxes = self.tables.families[self.state.world[World.TASK], Load.CONTAINER : Load.ROOM]
             required += [(int(self.rng.choice(boxes)), Role.CONTAINER)] * max(int(params[Param.CONTAINERS]) - seen, 0)
         gone = [o for o in lost if self.known[o, Belief.STATUS] == Known.GONE]
         missing = []
         for o in (*gone, *(o for o in lost if o not in gone)):
-            name, role = things[o, : Thing.REL].tolist() if o in gone else (0, 0)
-            things[o] = [name, role, Rel.NONE, 0, 1]
+            name, role = things[o, [Thing.CLASS, Thing.ROLE]].tolist() if o in gone else (0, Role.TARGET)
+            things[o, [Thing.CLASS, Thing.ROLE]] = name, role
+            things[o, [Thing.REL, Thing.PARENT, Thing.IN_VIEW]] = Rel.NONE, 0, 1
             match = next((pair for pair in required if o not in gone or pair[0] == name), None)
             if match is not None:
                 required.remove(match)
@@ -166,7 +167,9 @@ class Guess:
             likely = [p for p in present if self.tables.allowed[name, places[p, Place.CLASS]]]
             p = int(self.rng.choice(likely or present or [self.first]))
         places[p, Place.FREE] -= 1
-        self.state.things[o] = [name, role, Rel.AT, p, in_view]
+        things = self.state.things
+        things[o, [Thing.CLASS, Thing.ROLE]] = name, role
+        things[o, [Thing.REL, Thing.PARENT, Thing.IN_VIEW]] = Rel.AT, p, in_view
 
     def _recount(self) -> None:
         done, goals = self.known[:, Belief.STATUS] == Known.DONE, self.state.goals

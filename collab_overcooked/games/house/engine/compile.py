@@ -16,7 +16,7 @@ from collab_overcooked.kernels.blocks import Objects, spans_of
 from collab_overcooked.kernels.macro_actions import PRIMITIVE, Level
 
 from .config import STEPPING, HouseConfig, HouseworkConfig, TransportConfig
-from .constants import BLOCKS, HANDS, NOTHING, Family, GameKind, Kind, Param, Verb
+from .constants import BLOCKS, FREE_AT_GOAL, HANDS, NOTHING, Family, GameKind, Kind, Param, Verb
 from .observe import features_of
 from .state import Sizes, Tables
 
@@ -39,7 +39,7 @@ FURNITURE = {  # by type of room; a place in brackets stands in every second hom
     "pantry": ("kitchen cabinet", "kitchen cabinet"),
     "guest room": ("cabinet",),
 }
-SURFACE_ROOM, CONTAINER_ROOM, GOAL_ROOM = 6, 4, 30  # things that fit
+FREE_ON_SURFACE, FREE_IN_CONTAINER = 6, 4  # things that fit
 
 TABLEWARE = ("plate", "fork")
 SNACKS = ("cupcake", "pudding", "apple", "juice", "wine")
@@ -53,6 +53,7 @@ FAMILIES = {  # goal place, classes, and per mille of goals with 1, 2, ... class
 }
 FOOD = ("apple", "banana", "orange", "bread", "loaf", "burger")
 STUFF = ("calculator", "mouse", "pen", "lighter", "purse", "phone")
+LOAD_SHARES = ((300, 405), (425, 357))  # per mille of targets and containers in the second type of room, by load
 BOXES = {"food": ("bowl", "plate", "tray"), "stuff": ("plastic basket", "wooden basket", "wicker basket")}
 THINGS = tuple(
     dict.fromkeys((*TABLEWARE, *SNACKS, *GROCERIES, "coffeepot", *FOOD, *STUFF, *BOXES["food"], *BOXES["stuff"]))
@@ -98,9 +99,7 @@ def compile_house(config: HouseConfig) -> Compiled:
         room_types=np.array([ROOM_TYPES.index(room) for room in rooms], np.int32),
         furniture=np.array(furniture, np.int32),
         families=_families() if is_housework else _loads(),
-        shares=np.array(
-            [family[2] for family in FAMILIES.values()] if is_housework else [[300, 405], [425, 357]], np.int32
-        ),
+        shares=np.array([shares for _, _, shares in FAMILIES.values()] if is_housework else LOAD_SHARES, np.int32),
         allowed=_allowed(),
         spans=np.zeros((2, 0), np.int32),
     )
@@ -139,13 +138,13 @@ def _sizes(config: HouseConfig, n_rooms: int, n_furniture: int) -> Sizes:
 
 def _furniture(rooms: tuple[str, ...], is_housework: bool) -> list[list[int]]:
     if not is_housework:
-        return [[rooms.index("bedroom"), Kind.BED, PLACES.index("bed"), GOAL_ROOM, 0]]
+        return [[rooms.index("bedroom"), Kind.BED, PLACES.index("bed"), FREE_AT_GOAL, 0]]
     rows = []
     for at, room in enumerate(rooms):
         for name in FURNITURE[room]:
             plain = name.strip("()")
             kind = Kind.CONTAINER if plain in CLOSED else Kind.SURFACE
-            fits = CONTAINER_ROOM if kind == Kind.CONTAINER else SURFACE_ROOM
+            fits = FREE_IN_CONTAINER if kind == Kind.CONTAINER else FREE_ON_SURFACE
             rows.append([at, kind, PLACES.index(plain), fits, plain != name])
     return rows
 

@@ -9,13 +9,14 @@ from collab_overcooked.kernels.reasons import ReasonCode
 NOTHING = -1
 HANDS = 2
 CONTAINER_ROOM = 3  # things that a carried container holds
+FREE_AT_GOAL = 30  # things that fit into a goal place, more than any home has
 MESSAGE = 500  # characters of a message block; longer messages cost one more
 MAX_NEED = 100  # things of a class that a goal may name
 BLOCKS = 4  # message blocks that one action can pay for
 
 
 class GameKind(IntEnum):
-    """Game of the engine, ``Param.HOME``."""
+    """The two games that share these rules, ``Param.HOME``."""
 
     HOUSEWORK = 0
     TRANSPORT = 1
@@ -121,6 +122,16 @@ class Place(IntEnum):
     FREE = 5  # things that still fit
 
 
+class Furniture(IntEnum):
+    """Columns of ``Tables.furniture``."""
+
+    ROOM = 0
+    KIND = 1
+    CLASS = 2  # index of its name
+    FREE = 3  # things that fit
+    OPTIONAL = 4  # 1: a home may lack it
+
+
 class Row(IntEnum):
     """Columns of ``Tables.catalogue``."""
 
@@ -143,6 +154,15 @@ class Load(IntEnum):
     TARGET = 0  # two triples
     CONTAINER = 6  # one triple
     ROOM = 9  # type of room where the share of ``Tables.shares`` is
+
+
+class Side(IntEnum):
+    """Columns of ``Out.rects``: the first and last column and row of a rectangle of cells."""
+
+    LEFT = 0
+    TOP = 1
+    RIGHT = 2
+    BOTTOM = 3
 
 
 class Room(IntEnum):

@@ -10,6 +10,7 @@ from .constants import (
     NOTHING,
     Agent,
     Family,
+    Furniture,
     GameKind,
     Goal,
     Kind,
@@ -19,12 +20,14 @@ from .constants import (
     Rel,
     Role,
     Room,
+    Side,
     Thing,
     Verb,
     World,
 )
 
 MIN_SIDE = 3  # cells of the shorter side of a room
+ABSENT = int(Kind.NONE)  # plain: numba cannot unify an enum member with a number of an array
 
 
 @kernel
@@ -54,23 +57,27 @@ def draw_index(weights, rng):
 @kernel
 def split_rooms(rects, n_rooms, width, height, rng):
     """The longest rectangle is cut near its middle until there are enough. Mutates: rects, rng."""
-    rects[0, 0], rects[0, 1], rects[0, 2], rects[0, 3] = 1, 1, width - 2, height - 2
+    rects[0, Side.LEFT], rects[0, Side.TOP] = 1, 1
+    rects[0, Side.RIGHT], rects[0, Side.BOTTOM] = width - 2, height - 2
     for count in range(1, n_rooms):
         best, longest = 0, 0
         for k in range(count):
-            w, h = rects[k, 2] - rects[k, 0] + 1, rects[k, 3] - rects[k, 1] + 1
+            w = rects[k, Side.RIGHT] - rects[k, Side.LEFT] + 1
+            h = rects[k, Side.BOTTOM] - rects[k, Side.TOP] + 1
             size = w * h if max(w, h) > 2 * MIN_SIDE else 0
             if size > longest:
                 best, longest = k, size
-        side = 0 if rects[best, 2] - rects[best, 0] >= rects[best, 3] - rects[best, 1] else 1
-        first, last = rects[best, side], rects[best, side + 2]
+        rect = rects[best]
+        is_wide = rect[Side.RIGHT] - rect[Side.LEFT] >= rect[Side.BOTTOM] - rect[Side.TOP]
+        near, far = (Side.LEFT, Side.RIGHT) if is_wide else (Side.TOP, Side.BOTTOM)
+        first, last = rect[near], rect[far]
         length = last - first + 1
         low = max(MIN_SIDE, (2 * length) // 5)
         wall = first + low + draw_below(rng, max(length - 2 * low, 1))
-        for k in range(4):
-            rects[count, k] = rects[best, k]
-        rects[best, side + 2] = wall - 1
-        rects[count, side] = wall + 1
+        for side in range(rects.shape[1]):
+            rects[count, side] = rect[side]
+        rect[far] = wall - 1
+        rects[count, near] = wall + 1
 
 
 @kernel
@@ -82,10 +89,10 @@ def lay_rooms(tables, state, rects, scratch):
     for r in range(n_rooms):
         rect = rects[scratch[r]]
         state.rooms[r, Room.TYPE] = tables.room_types[r]
-        for k in range(4):
-            state.rooms[r, Room.LEFT + k] = rect[k]
-        for y in range(rect[1], rect[3] + 1):
-            for x in range(rect[0], rect[2] + 1):
+        for side in range(rects.shape[1]):
+            state.rooms[r, Room.LEFT + side] = rect[side]
+        for y in range(rect[Side.TOP], rect[Side.BOTTOM] + 1):
+            for x in range(rect[Side.LEFT], rect[Side.RIGHT] + 1):
                 state.cells[y * width + x] = r
 
 
@@ -175,9 +182,11 @@ def furnish(tables, state):
         set_place(state, r, Kind.CENTRE, NOTHING, r, y * width + x, 0)
     for k in range(tables.furniture.shape[0]):
         row = tables.furniture[k]
-        cell = random_cell(state, row[0], width)
-        missing = row[4] == 1 and draw_below(state.rng, 2) == 0
-        set_place(state, n_rooms + k, 0 if missing else row[1], row[2], row[0], cell, row[3])
+        room = row[Furniture.ROOM]
+        cell = random_cell(state, room, width)
+        missing = row[Furniture.OPTIONAL] == 1 and draw_below(state.rng, 2) == 0
+        kind = ABSENT if missing else row[Furniture.KIND]
+        set_place(state, n_rooms + k, kind, row[Furniture.CLASS], room, cell, row[Furniture.FREE])
 
 
 @kernel
@@ -236,7 +245,7 @@ def clear_task(tables, state):
     for g in range(state.goals.shape[0]):
         state.goals[g, Goal.CLASS] = NOTHING
     for k in range(tables.furniture.shape[0]):
-        state.places[n_rooms + k, Place.FREE] = tables.furniture[k, 3]
+        state.places[n_rooms + k, Place.FREE] = tables.furniture[k, Furniture.FREE]
 
 
 @kernel
@@ -396,8 +405,9 @@ def lay_thing(tables, state, o, name, role, room):
     if role == Role.TARGET and draw_below(rng, 100) < ON_FURNITURE:
         spot = draw_below(rng, SPOTS)  # corners and the middle of a side stand for furniture
         rect = state.rooms[room]
-        x = rect[1] if spot == 0 else rect[3] if spot == 1 else (rect[1] + rect[3]) // 2
-        y = rect[2] if spot != 1 else rect[4]
+        left, right = rect[Room.LEFT], rect[Room.RIGHT]
+        x = left if spot == 0 else right if spot == 1 else (left + right) // 2
+        y = rect[Room.TOP] if spot != 1 else rect[Room.BOTTOM]
         cell = y * width + x
     set_place(state, p, Kind.SPOT, NOTHING, room, cell, 1)
     set_thing(state, o, name, role, p, 1 if draw_below(rng, 100) < IN_VIEW else 0)

@@ -5,7 +5,7 @@ Observations are an agent's knowledge as uint8 features; counts and times are cl
 
 from __future__ import annotations
 
-from collab_overcooked.kernels.arrays import ENDLESS, clip_u8, index
+from collab_overcooked.kernels.arrays import ENDLESS, clip_u8
 from collab_overcooked.kernels.blocks import Block, Objects, numbered, start_of
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.macro_actions import CONTINUE, is_running
@@ -21,6 +21,7 @@ from .constants import (
     Belief,
     EventColumn,
     Feature,
+    Furniture,
     GameKind,
     Goal,
     Kind,
@@ -235,7 +236,7 @@ def encode_self(spans, state, i, out):
     out[start_of(spans, Feature.SEAT, 0)] = i
     out[start_of(spans, Feature.TASK, 0)] = world[World.TASK]
     for hand in range(HANDS):
-        out[index(hands + hand)] = held_class(state, agent[Agent.LEFT_HAND + hand])
+        out[hands + hand] = held_class(state, agent[Agent.LEFT_HAND + hand])
     box = held_of_role(state, i, Role.CONTAINER)
     out[start_of(spans, Feature.CONTENTS, 0)] = 0 if box == NOTHING else 1 + contents(state, box)
     out[start_of(spans, Feature.BUSY, 0)] = is_running(state.macro_state[i])
@@ -289,7 +290,7 @@ def encode_mate(spans, state, i, j, k, out):
     out[start_of(spans, Feature.SEEN, k)] = is_seen
     out[start_of(spans, Feature.MATE_ROOM, k)] = is_seen * (1 + mate[Mate.ROOM])
     for hand in range(HANDS):
-        out[index(hands + hand)] = is_seen * held_class(state, mate[Mate.LEFT_HAND + hand])
+        out[hands + hand] = is_seen * held_class(state, mate[Mate.LEFT_HAND + hand])
     out[start_of(spans, Feature.SINCE, k)] = is_seen * since
 
 
@@ -314,7 +315,7 @@ def features_of(tables: Tables, sizes: Sizes, n_room_types: int) -> list[Objects
         Block("present", (1,), "1 if the agent is there"),
     )
     place = (
-        Block("class", 1 + tables.furniture[:, [2]], "from 1 on; 0 while unseen"),
+        Block("class", 1 + tables.furniture[:, [Furniture.CLASS]], "from 1 on; 0 while unseen"),
         Block("known", (max(KnownPlace),), "0 unseen, 1 closed, 2 open, 3 closed but looked into"),
         Block("way", (way,), "cells to it; 0 while unseen"),
         Block("goal place", (1,), "1 if it is seen to be"),

@@ -15,7 +15,7 @@ from collab_overcooked.kernels.arrays import array_of
 from collab_overcooked.kernels.macro_actions import IDLE, Macro
 from collab_overcooked.kernels.rng import Rng
 
-from .constants import FIRST_ID, NOTHING, Agent, Belief, EventColumn, Goal, Mate, Place, Room, Thing, World
+from .constants import FIRST_ID, NOTHING, Agent, Belief, EventColumn, Goal, Mate, Place, Room, Side, Thing, World
 
 Array = np.ndarray
 
@@ -52,7 +52,7 @@ class Tables(NamedTuple):
     levels: Array  # (N,) action level of each seat, see kernels.macro_actions.Level
     catalogue: Array  # (2, A, 2) see Row; every action by level, NOTHING where a list is shorter
     room_types: Array  # (R,) index in compile.ROOM_TYPES
-    furniture: Array  # (F, 5) room, kind, class, things that fit, whether it may be missing
+    furniture: Array  # (F, 5) see Furniture
     families: Array  # (tasks, columns) see Family and Load
     shares: Array  # (tasks, columns) weights of numbers of classes; per mille of a room type for targets, containers
     allowed: Array  # (classes, places) where things may lie at the start, Housework only
@@ -88,5 +88,5 @@ class Out(NamedTuple):
     truncated: Array = array_of(dtype=np.bool_)
     events: Array = array_of("N", EventColumn, fill={0: 0, FIRST_ID: NOTHING})
     fresh: Array = array_of(dtype=np.bool_)  # to be observed
-    rects: Array = array_of("R", 4, fill=None)  # scratch
+    rects: Array = array_of("R", Side, fill=None)  # scratch
     scratch: Array = array_of(2, "C", fill=None)

@@ -10,6 +10,7 @@ import numpy as np
 from ..engine.constants import (
     NOTHING,
     Belief,
+    Furniture,
     GameKind,
     Goal,
     Kind,
@@ -92,7 +93,7 @@ class HouseFacts(HouseScenes):
         if p < rooms:
             place = rooms + len(self.compiled.tables.furniture) + o
         else:
-            room, kind, of_class = self.compiled.tables.furniture[p - rooms, :3].tolist()
+            room, kind, of_class = self.compiled.tables.furniture[p - rooms, : Furniture.FREE].tolist()
         row = state.places[b, place]
         row[[Place.KIND, Place.CLASS, Place.ROOM]] = kind, of_class, room
         row[[Place.CELL, Place.OPEN]] = state.places[b, room, Place.CELL], kind == Kind.SPOT

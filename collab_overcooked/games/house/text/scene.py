@@ -25,6 +25,7 @@ from ..engine.constants import (
     NOTHING,
     Agent,
     Belief,
+    Furniture,
     Goal,
     Kind,
     Known,
@@ -340,7 +341,8 @@ class HouseScenes(CompiledGame):
 
     def place_label(self, p: int) -> str:
         """Return the name of a place: its room, or furniture, numbered if there are several of its class."""
-        rooms, classes = self.compiled.tables.room_types.tolist(), self.compiled.tables.furniture[:, 2].tolist()
+        tables = self.compiled.tables
+        rooms, classes = tables.room_types.tolist(), tables.furniture[:, Furniture.CLASS].tolist()
         for names in ([ROOM_TYPES[k] for k in rooms], [PLACES[k] for k in classes]):
             if p < len(names):
                 return numbered(names, p)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collab_overcooked.kernels.arrays import index
 from collab_overcooked.kernels.batch_kernels import BatchKernels
 from collab_overcooked.kernels.jit import kernel, row_at
 from collab_overcooked.kernels.rng import draw_below
@@ -38,7 +37,7 @@ def move_adversary(tables, env, pick, doors):
     params, players, clock = tables.params, env.players, env.clock
     room = clock[Clock.ADVERSARY]
     if pick != NOTHING:
-        now = tables.ways[index(doors), index(room)][index(pick)]
+        now = tables.ways[doors, room][pick]
     elif params[Param.GOAL] == Goal.CAPTURE:
         now = flee(players, room, doors, tables)
     else:

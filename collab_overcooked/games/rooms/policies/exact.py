@@ -55,7 +55,7 @@ def exact_values(game: Any) -> ExactValues:
     return ExactValues(game)
 
 
-def worth(values: JointValues) -> np.ndarray:
+def score_actions(values: JointValues) -> np.ndarray:
     """Return a score for each joint action: success first, then turns."""
     turns = np.where(np.isinf(values.turns), 0.0, values.turns)
     score: np.ndarray = values.success - HASTE * turns

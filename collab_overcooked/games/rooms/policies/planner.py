@@ -16,7 +16,7 @@ from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.api import AgentView, EnvInfo, PolicyBase, simulator_of
 
 from ..engine.solver import EPSILON, JointValues
-from .exact import check_game, exact_values, worth
+from .exact import check_game, exact_values, score_actions
 
 BELIEFS = 32  # states sampled per decision with limited sight
 PARTNERS = ("best", "uniform")
@@ -55,18 +55,18 @@ class PlannerPolicy(PolicyBase):
 
     def act(self, seen: AgentView) -> int:
         beliefs = self._simulator.fork(self._beliefs, int(self._rng.integers(2**31)))
-        worths = np.zeros(len(seen.mask))
+        scores = np.zeros(len(seen.mask))
         for i in range(self._beliefs):
-            worths += self._worth_by_action(self._values.of(beliefs.state, i), seen.seat, len(seen.mask))
+            scores += self._score_by_action(self._values.of(beliefs.state, i), seen.seat, len(seen.mask))
         if self._beliefs > 1:
-            worths[seen.mask == 0] = -np.inf
-        action = int(np.argmax(worths))
-        moves = 1 <= action < len(worths) - 1
+            scores[seen.mask == 0] = -np.inf
+        action = int(np.argmax(scores))
+        moves = 1 <= action < len(scores) - 1
         self.intent = action - 1 if moves else self._rooms.index(seen.scene["players"][seen.seat]["room"])
         return action
 
-    def _worth_by_action(self, values: JointValues, seat: int, n_actions: int) -> np.ndarray:
-        joint, actions = worth(values), values.actions[:, seat]
+    def _score_by_action(self, values: JointValues, seat: int, n_actions: int) -> np.ndarray:
+        joint, actions = score_actions(values), values.actions[:, seat]
         best = np.full(n_actions, -1.0)  # below all values
         if self._options.partner == "uniform":
             sums = np.bincount(actions, joint, n_actions)

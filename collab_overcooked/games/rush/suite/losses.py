@@ -27,19 +27,19 @@ def _search_of(env_id: str, options: str, episode: int) -> BeamSearch:
 def lost_orders(record: RushRecord) -> tuple[int, ...]:
     """Return how many orders the actions of each agent cost, in agent order.
 
-    The worth of a position is how many orders the whole team could still bring to an end in time, those finished
+    The value of a position is how many orders the whole team could still bring to an end in time, those finished
     included. It never rises, and falls with actions after which fewer can be finished: ruined orders, goods taken where
     another order needs them, and idle workers when there is no time to spare. Such a fall is the loss of the agent that
     acted; the losses of all agents add up to what the best play has more than this one. Agents act one after the other,
     so the one that wastes the last spare moment is charged.
 
-    Worths between equal ones are equal, so only positions around a fall are searched, by halving.
+    Values between equal ones are equal, so only positions around a fall are searched, by halving.
     """
     search = _search_of(record.env_id, json.dumps(record.env_kwargs, sort_keys=True), record.round or 0)
     positions, seats = _positions(search.tables, record)
     lost = [0] * len(record.team)
 
-    def worth(k: int) -> int:
+    def value(k: int) -> int:
         return search.search(positions[k]).finished
 
     def halve(low: int, high: int, before: int, after: int) -> None:
@@ -49,19 +49,19 @@ def lost_orders(record: RushRecord) -> tuple[int, ...]:
             lost[seats[low]] += before - after
             return
         middle = (low + high) // 2
-        between = min(max(worth(middle), after), before)  # a beam may find too little
+        between = min(max(value(middle), after), before)  # a beam may find too little
         halve(low, middle, before, between)
         halve(middle, high, between, after)
 
     last = len(seats)
-    at_end = _worth_at_end(positions[last], worth, last)
-    halve(0, last, max(worth(0), at_end), at_end)
+    at_end = _value_at_end(positions[last], value, last)
+    halve(0, last, max(value(0), at_end), at_end)
     return tuple(lost)
 
 
-def _worth_at_end(state: State, worth: Callable[[int], int], last: int) -> int:
-    """Return the finished orders of a complete episode; for an abandoned one, the worth of its last position."""
-    return int(state.clock[Clock.FINISHED]) if state.clock[Clock.OVER] else worth(last)
+def _value_at_end(state: State, value: Callable[[int], int], last: int) -> int:
+    """Return the finished orders of a complete episode; for an abandoned one, the value of its last position."""
+    return int(state.clock[Clock.FINISHED]) if state.clock[Clock.OVER] else value(last)
 
 
 def _positions(tables: Any, record: RushRecord) -> tuple[list[State], list[int]]:

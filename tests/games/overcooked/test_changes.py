@@ -125,7 +125,7 @@ def test_next_layout() -> None:
 
 
 @pytest.mark.parametrize("notice", [0, 1, 4])
-def test_a_kitchen_changes_every_so_many_steps_in_the_order_of_the_pool(notice: int) -> None:
+def test_change_in_time_every_so_many_steps_in_the_order_of_the_pool(notice: int) -> None:
     third = layout_of("third", SECOND.replace("O", "X", 1).replace("XXXX", "XOXX"))
     game = game_of([*POOL, third], changes={"every": 5}, notice=notice)
     kitchens = wait(game, *start(game, layout="second"), 17)

@@ -14,16 +14,22 @@ from collab_overcooked.games.overcooked.engine.constants import (
     FIRST_INGREDIENT,
     HAND_END,
     NOTHING,
+    Action,
+    Clock,
     Effect,
     Event,
+    EventColumn,
     Item,
     Param,
     Player,
     PotCounts,
+    Reason,
     Terrain,
     Thing,
 )
 from collab_overcooked.games.overcooked.engine.spec import number_of
+from collab_overcooked.games.overcooked.engine.step import end_step
+from collab_overcooked.kernels.jit import row_at
 from collab_overcooked.kernels.rng import seed_states
 
 TIMES = np.full(16, 20, np.int32)
@@ -267,6 +273,23 @@ def test_advance_moves_belts_and_cooks() -> None:
     grid = "XXPXX\nO1 2O\nX>X X\nXDXSX"
     rollout = play(grid + "\n1 north\n2 north\n(2,0) onion, onion, onion 18/20\n(1,2) dish", "1: .")
     assert rollout.facts == ["(2,0) onion, onion, onion 19/20", "(2,2) dish"]
+
+
+def test_choose_primitives_refuses_other_numbers():
+    game, events = open_world(ROOM).game, np.zeros((2, len(EventColumn)), np.int32)
+    rules.choose_primitives(np.array([Action.INTERACT, 9], np.int32), game.compiled.tables.levels, events)
+    assert events[:, EventColumn.PRIMITIVE].tolist() == [Action.INTERACT, Action.STAY]
+    assert events[:, EventColumn.REASON].tolist() == [Reason.OK, Reason.NO_SUCH_ACTION]
+
+
+def test_end_step_cuts_an_episode_at_its_limit_and_adds_shaped_rewards():
+    rollout = play(ROOM + "2 north holds onion", ". . .", reward="shaped")
+    row, out = row_at(rollout.state, 0), row_at(rollout.out, 0)
+    out.sparse[:], out.shaped[:] = (20, 0), (0, 3)
+    row.clock[[Clock.T, Clock.LIMIT]] = 9, 10
+    assert end_step(row, out, 1) == (False, False) and out.rewards.tolist() == [20, 23]
+    row.clock[Clock.T] = 10
+    assert end_step(row, out, 0) == (False, True) and out.rewards.tolist() == [20, 20]
 
 
 def test_one_of():

@@ -14,7 +14,11 @@ from ..engine.constants import HORIZON
 class KitchenOptions:
     """Options of the suite beyond team, seed and options of the environment."""
 
-    layouts: str = option("paper", "Layouts; 'paper' for the six new ones of the paper, or 'all'.", metavar=NAMES)
+    layouts: str = option(
+        "paper",
+        "Layouts; 'paper' for the six new ones of the paper, 'all', or the kitchens that change 'hidden_split', 'mixed'.",
+        metavar=NAMES,
+    )
     views: str = option("paper", "Views: 'paper', and 'all' for players who see everything.", metavar=NAMES)
     episodes: int = option(10, "Episodes of each setting and order of seats.")
     max_cycles: int | None = option(None, f"Steps of an episode. Default: {HORIZON}.")

@@ -34,6 +34,8 @@ PAPER = (
 )
 CHANGING = {"hidden_split": "hidden_split_left+hidden_split_right", "mixed": "mixed_first+mixed_second"}
 """Pools of built-in kitchens that change, by name; a kitchen of them is no layout of its own."""
+MIXED = {"changes": 200, "notice": 20, "order_time": 150, "burn": 80}
+"""Options of the kitchen that has all rules at once."""
 RADIUS = 2
 VIEWS = ("paper", "all")
 ALL_SEEN = ", all in view"
@@ -44,6 +46,8 @@ def paper_options(layout: str) -> dict[str, Any]:
 
     Other pools have a view and a recipe that is drawn anew.
     """
+    if layout == CHANGING["mixed"]:
+        return {"view_radius": RADIUS, **MIXED}
     layout, *others = pool_of(layout)
     if layout == PROCEDURAL or (others and layout not in PAPER):
         return {"view_radius": RADIUS, "redraw_recipe": True}
@@ -104,6 +108,7 @@ class OvercookedV2Suite(SoupSuite):
     def matches(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[Match]:
         parts = {part for pool in CHANGING.values() for part in pool_of(pool)}
         names = {"paper": PAPER, "all": tuple(name for name in layouts() if name not in parts)}
+        names |= {name: (pool,) for name, pool in CHANGING.items()}
         chosen = [
             layout for name in read_names("layouts", suite_options.layouts) for layout in names.get(name, (name,))
         ]

@@ -8,13 +8,13 @@ from games.overcooked.v2.world import facts_of
 from support.cli_runner import run
 
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.games.overcooked.engine.constants import Clock, Terrain, View
+from collab_overcooked.games.overcooked.engine.constants import Clock, LayoutSize, Terrain, View
 from collab_overcooked.games.overcooked.scoring import phases_of
 from collab_overcooked.games.overcooked.v2.env import OvercookedV2
 from collab_overcooked.games.overcooked.v2.policies.recipe_belief import Memory, ShortestPaths
 from collab_overcooked.games.overcooked.v2.suite import CHANGING
 from collab_overcooked.kernels.rng import seed_states
-from collab_overcooked.registry import make, make_vec
+from collab_overcooked.registry import load_game, make, make_vec
 
 RECIPES = [[0, 0, 0], [0, 1, 1]]
 LEFT = {"name": "left", "grid": "WWPWW\n0A R1\nB   W\nW A X\nWWLWW", "recipes": RECIPES}
@@ -135,6 +135,17 @@ def test_greedy_serves_in_every_phase_of_a_kitchen_that_changes() -> None:
     assert len(names) == 4 and set(names[::2]) | set(names[1::2]) == set(names[:2]) and names[0] != names[1]
     assert all(sum(points) > 0 for _, points in phases_of(record))
     assert record.metrics["recovery"] > 0
+
+
+def test_the_mixed_kitchen_has_all_rules_at_once() -> None:
+    (match, *_) = plan_evaluation("overcooked-v2", ["all=greedy"], seed=3, layouts="mixed", episodes=1).matches
+    options = {"changes": 200, "notice": 20, "order_time": 150, "burn": 80, "view_radius": 2}
+    assert {name: match.env_kwargs[name] for name in options} == options
+    game = load_game(
+        "OvercookedV2-v0", **{name: value for name, value in match.env_kwargs.items() if name != "max_cycles"}
+    )
+    tables = game.compiled.tables
+    assert tables.frames[:, [LayoutSize.BELTS, LayoutSize.STATIONS, LayoutSize.RECIPES]].tolist() == [[3, 1, 3]] * 2
 
 
 def test_check_plays_pools_that_change_and_refuses_those_that_cannot() -> None:

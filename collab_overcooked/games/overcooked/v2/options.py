@@ -16,7 +16,7 @@ class KitchenOptions:
 
     layouts: str = option(
         "paper",
-        "Layouts; 'paper' for the six new ones of the paper, 'all', or the kitchens that change 'hidden_split', 'mixed'.",
+        "Layouts; 'paper' for the six new ones of the paper, 'all', or kitchens that change: 'hidden_split', 'mixed'.",
         metavar=NAMES,
     )
     views: str = option("paper", "Views: 'paper', and 'all' for players who see everything.", metavar=NAMES)

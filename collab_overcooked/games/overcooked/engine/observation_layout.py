@@ -13,6 +13,7 @@ import gymnasium
 import numpy as np
 
 from collab_overcooked.kernels.arrays import counts_to
+from collab_overcooked.kernels.blocks import Block, highest_of, starts_of
 from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.paths import UNREACHABLE, flood
 
@@ -134,31 +135,57 @@ def compile_view(
         map_channels = len(GateChannel)
     else:
         map_channels = len(Channel) if extended else int(Channel.WALLS)
-    base, changes = PLAYER_CHANNELS * n_players, [config.notice, 1] if config.notice else []
-    belts = [] if symbols.isdisjoint(BELTS) else [1] * len(BELTS)
-    standing = [] if config.order_time is None else [MAX_INGREDIENTS, MAX_INGREDIENTS, config.order_time]
-    work = [] if symbols.isdisjoint(STATIONS) else [1] * len(STATIONS) + [MACHINE_WORK]
-    spare = [1] * spare_planes
-    channels = base + map_channels + len(belts) + len(changes) + len(standing) + len(work) + len(spare)
+    base, planes = PLAYER_CHANNELS * n_players, further_planes(config, terrain, ORDER_NUMBERS)
+    further = highest_of(planes)
+    channels = base + map_channels + len(further) + spare_planes
     shape = fill_view(view, terrain.shape[1], terrain.shape[2], channels, order, view_radius)
-    if changes:
-        view[View.CHANGES] = base + map_channels + len(belts)
-    if standing:
-        view[View.ORDER] = base + map_channels + len(belts) + len(changes)
     table = GATED if encoding == Encoding.GATES else PLAIN
     shown = {kind: base + channel for kind, channel in table.items() if channel < map_channels}
-    if work:
-        first = map_channels + len(belts) + len(changes) + len(standing)
-        shown |= {kind: base + first + place for place, kind in enumerate(STATIONS.values())}
-        view[View.WORK] = first + len(STATIONS)
-    if belts:
-        shown |= {kind: base + map_channels + place for place, kind in enumerate(BELTS.values())}
+    shown |= place_planes(planes, base + map_channels, view)
+    view[View.WORK] -= base if view[View.WORK] != NOTHING else 0
     template = _template(terrain, shown, channels, view_radius or 0, order)
     nearest = np.zeros((len(terrain), 0, len(NearestObject)), np.int32)
     numbers = _max_numbers(encoding, cook_time, gate_limit, config.burn or 0)
-    high = np.array([*numbers[:map_channels], *belts, *changes, *standing, *work, *spare])
+    high = np.array([*numbers[:map_channels], *further, *[1] * spare_planes])
     space = _map_space(shape, order, np.minimum(high, MAX_NUMBER))
     return {"views": view, "object_cells": object_cells, "template": template, "nearest": nearest}, space
+
+
+def further_planes(config: Any, terrain: Array, order_numbers: int) -> list[Block]:
+    """Return the planes that layouts and options add behind those that all pictures have, some of them empty.
+
+    Args:
+        config: Options of Overcooked or OvercookedV2.
+        terrain: See ``Tables``.
+        order_numbers: Numbers that tell an order that ends: its steps, and counts of ingredients where all know them.
+    """
+    has_belts, has_stations = (np.isin(terrain, list(kinds.values())).any() for kinds in (BELTS, STATIONS))
+    counts = [MAX_INGREDIENTS] * (order_numbers - 1)
+    return [
+        Block("belts", (1,) * len(BELTS) if has_belts else ()),
+        Block("change", (config.notice, 1) if config.notice else ()),
+        Block("order", () if config.order_time is None else (*counts, config.order_time)),
+        Block("stations", (1,) * len(STATIONS) if has_stations else ()),
+        Block("work", (MACHINE_WORK,) if has_stations else ()),
+    ]
+
+
+def place_planes(planes: Sequence[Block], first: int, view: Array) -> dict[Terrain, int]:
+    """Write into a view where ``further_planes`` begin, and return the channels of the cells that they show.
+
+    Args:
+        planes: See ``further_planes``.
+        first: Channel of the first one.
+        view: See ``View``. Mutated.
+    """
+    belts, change, order, stations, work, _ = (first + starts_of(planes)).tolist()
+    for entry, start, plane in ((View.CHANGES, change, planes[1]), (View.ORDER, order, planes[2])):
+        view[entry] = start if plane.highest else NOTHING
+    view[View.WORK] = work if planes[4].highest else NOTHING
+    shown: dict[Terrain, int] = {}
+    for kinds, start, plane in ((BELTS, belts, planes[0]), (STATIONS, stations, planes[3])):
+        shown |= dict(zip(kinds.values(), range(start, start + len(plane.highest)), strict=False))
+    return shown
 
 
 def _template(terrain: Array, shown: Mapping[Terrain, int], channels: int, margin: int, order: Sequence[int]) -> Array:

@@ -24,7 +24,6 @@ from ...engine.compile import (
     check_names,
     compile_grids,
     compile_terrain,
-    is_belt,
     places_of,
     prepare_of,
     recipes_of,
@@ -33,7 +32,6 @@ from ...engine.config import pack_changes
 from ...engine.constants import (
     BELTS,
     COUNT,
-    MACHINE_WORK,
     MAX_INGREDIENTS,
     NOTHING,
     STATIONS,
@@ -44,7 +42,7 @@ from ...engine.constants import (
     Terrain,
     View,
 )
-from ...engine.observation_layout import AXES, MAX_NUMBER, fill_view
+from ...engine.observation_layout import AXES, fill_view, further_planes, place_planes
 from ...engine.state import Tables
 from .config import OvercookedV2Config
 from .constants import COOK_TIME, DELIVERY_PAYS, INGREDIENTS, KINDS_OF_CELLS, WRONG_PAYS, Plane
@@ -86,19 +84,11 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedV2Config, spare
     planes = planes_of(kinds, max(COOK_TIME, config.burn or 0))
     shown = _shown(planes, kinds, config)
     views = np.full(len(View), NOTHING, np.int32)
-    announced = [min(config.notice, MAX_NUMBER), 1] if config.notice else []
     views[View.BURN] = NOTHING if config.burn is None else config.burn
-    belts = [1] * len(BELTS) if is_belt(terrain).any() else []
-    standing = [] if config.order_time is None else [min(config.order_time, MAX_NUMBER)]
-    first_belt = len(shown)
-    if announced:
-        views[View.CHANGES] = first_belt + len(belts)
-    if standing:
-        views[View.ORDER] = first_belt + len(belts) + len(announced)
-    work = [1] * len(STATIONS) + [MACHINE_WORK] if layouts[0].prepare else []
-    if work:
-        views[View.WORK] = first_belt + len(belts) + len(announced) + len(standing) + len(STATIONS)
-    highest = np.array([*shown, *belts, *announced, *standing, *work, *[1] * spare_planes], np.uint8)
+    further = further_planes(config, terrain, 1)
+    drawn = dict(zip(STATIC, range(starts_of(planes)[Plane.TERRAIN], len(shown)), strict=False))
+    drawn |= place_planes(further, len(shown), views)
+    highest = np.array([*shown, *highest_of(further), *[1] * spare_planes], np.uint8)
     params = config.pack(
         Param,
         auto_start=config.dynamics == "auto",
@@ -120,12 +110,6 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedV2Config, spare
     soups = [soup for size in sizes for soup in combinations_with_replacement(range(kinds), size)]
     times = np.stack([_same_for(soups, COOK_TIME, kinds)] * len(layouts))
     check_changes(config, names, len(layouts[0].starts), terrain, times, frames)
-    drawn = dict(zip(STATIC, range(starts_of(planes)[Plane.TERRAIN], len(highest)), strict=False))
-    if belts:
-        drawn |= dict(zip(BELTS.values(), range(first_belt, first_belt + len(BELTS)), strict=True))
-    if work:
-        first = int(views[View.WORK]) - len(STATIONS)
-        drawn |= dict(zip(STATIONS.values(), range(first, first + len(STATIONS)), strict=True))
     tables = Tables(
         params=params,
         shaping=np.zeros((len(layouts), len(Shaping)), np.float32),

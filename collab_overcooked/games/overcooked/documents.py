@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from collab_overcooked import registry
 from collab_overcooked.evaluation.par_score import NO_POLICY, play_par
 from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind
 from collab_overcooked.io.files import write_atomic
@@ -57,6 +58,9 @@ def check_layouts(sources: Sequence[str], options: LayoutOptions) -> DocumentFin
 def _check_cycle(source: str) -> DocumentFinding:
     """Prove each layout of a kitchen that changes, wherever players may stand when it begins."""
     pool = [load_kitchen(name) for name in pool_of(source)]
+    dynamics = "auto" if all(layout.cooks_by_itself for layout in pool) else "explicit"
+    contents = [layout.document.content for layout in pool]
+    registry.load_game("Overcooked-v0", layout=contents, changes={"after": "delivery"}, dynamics=dynamics)  # or refuses
     floors = floors_in_cycle([layout.grid for layout in pool], [layout.starts for layout in pool])
     works = {
         layout.name: works_anywhere(layout.grid, cells, orders_to_prove(layout), layout.prepare)

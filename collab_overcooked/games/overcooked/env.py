@@ -62,11 +62,12 @@ class LayoutView(SeatView):
         return self._say(plain(self._game).picture_rules(self._state, 0, self._seat))
 
     def consequence(self, event: Any) -> str:
-        if event.event in text.CONSEQUENCES:
-            return self._say(text.CONSEQUENCES[event.event])
-        if event.event != Event.SOUP_DELIVERY.name.lower():
-            return ""
-        return self._say(f"It pays {event.sparse:g} points." if event.sparse else "Nobody ordered it: it pays nothing.")
+        team = plain(self._game).consequences(event)
+        own = ""
+        if event.event == Event.SOUP_DELIVERY.name.lower():
+            own = f"It pays {event.sparse:g} points." if event.sparse else "Nobody ordered it: it pays nothing."
+            own = f"With what the team lost it makes {event.sparse:g} points." if team else own
+        return self._say(" ".join([*([own] if own else []), *team]))
 
     @property
     def picture_manual(self) -> str:

@@ -36,6 +36,7 @@ from .engine.rules import next_layout
 from .engine.state import State
 
 Layout = TypeVar("Layout")
+BURNS, ORDER_EXPIRES, RECIPE_EXPIRES = "soup burns", "order expires", "recipe expires"  # labels of events of the team
 PROCEDURAL = "procedural"  # layout of a pool that is generated
 
 
@@ -213,7 +214,22 @@ class KitchenPool(CompiledGame):
             return []
         costs = f"it costs {cost} point{'s' * (cost != 1)} and " if cost else ""
         steps = f"{time} step{'s' * (time > 1)}"
-        return [f"The {name} stands for {steps}. If nobody delivers it in this time, {costs}the next one replaces it."]
+        following = "the next one replaces it, which may be the same"
+        return [f"The {name} stands for {steps}. If nobody delivers it in this time, {costs}{following}."]
+
+    def consequences(self, event: Any) -> list[str]:
+        """Return what happened to the team in an event of a player, beside what the player did."""
+        config = self.compiled.config
+        losses = {
+            BURNS: ("Nobody took the soup out of its pot in time", config.burn_cost),
+            ORDER_EXPIRES: ("Nobody delivered the order in time", config.order_cost),
+            RECIPE_EXPIRES: ("Nobody delivered the recipe in time", config.order_cost),
+        }
+        return [
+            f"{what}, which costs the team {cost} points." if cost else f"{what}."
+            for label, (what, cost) in losses.items()
+            if label in event.label.split(", ")
+        ]
 
     def belt_rules(self, grid: Sequence[str], names: Mapping[tuple[int, int], str]) -> list[str]:
         """Return the rule of belts with their cells and directions, if a layout has any."""
@@ -222,7 +238,7 @@ class KitchenPool(CompiledGame):
             return []
         ways = [Direction(BELTS[grid[y][x]] - FIRST_BELT).name.lower() for x, y in cells]
         places = [f"{names.get(cell, '')} {cell} {way}".lstrip() for cell, way in zip(cells, ways, strict=True)]
-        rule = "belts, counters that move what lies on them by a cell in each step if the next counter or belt is free"
+        rule = "belts > < ^ v, counters that move what lies on them by a cell in each step if the next one is free"
         return [f"- {rule}: {', '.join(places)}"]
 
     def station_places(self, grid: Sequence[str]) -> list[str]:
@@ -239,7 +255,7 @@ class KitchenPool(CompiledGame):
         rules = {
             "board": f"put it on a board, interact with it {BOARD_WORK} times with empty hands, and take it back",
             "grill": f"put it on a grill, and take it back after {MACHINE_WORK} steps",
-            "blender": f"put it into a blender, start it with empty hands, and take it back after {MACHINE_WORK} steps",
+            "blender": f"put it into a blender, start it with empty hands, take it back after {MACHINE_WORK - 1} steps",
         }
         done = {"board": "chopped", "grill": "grilled", "blender": "blended"}
         return [

@@ -431,7 +431,7 @@ def test_step_aside_each_of_two_gives_way_on_the_toss_of_a_coin() -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(
-    layout=st.sampled_from(layouts()),
+    layout=st.sampled_from([name for name in layouts() if name != "chopping"]),  # directives know no stations
     players=st.sampled_from([None, 1, 3]),
     seed=st.integers(0, 2**20),
     stubborn=st.booleans(),

@@ -147,7 +147,7 @@ def test_texts_pictures_and_scenes_tell_the_order() -> None:
     )
     assert "Order: 2 onions and 1 tomato, for 30 more steps." in game.describe(state, 0, 0)
     assert "Orders; 2 onions and 1 tomato\n" in game.render(state, 0, "ansi") + "\n"
-    assert "Next order in 30" in game.render(state, 0, "ansi")
+    assert "Order 30" in game.render(state, 0, "ansi")
     scene = game.scene(state, 0)
     assert (scene["order"], scene["order_left"]) == (ORDERS[1], 30)
     again, _ = game.alloc(1)

@@ -32,7 +32,11 @@ SHIPPED = {
     "outage_off": ((7, 5), [(2, 2), (4, 2)], 2),
     "outage_on": ((7, 5), [(2, 2), (4, 2)], 2),
     "small_corridor": ((10, 5), [(2, 2), (7, 2)], 2),
+    "belt": ((9, 5), [(2, 2), (7, 2)], 2),
+    "two_soups": ((5, 4), [(1, 1), (3, 1)], 2),
+    "chopping": ((6, 4), [(2, 1), (3, 1)], 2),
 }
+OTHER_ORDERS = {"two_soups": ((3, 0), (2, 1), (0, 3)), "chopping": ((2, 1),)}
 
 
 def test_every_shipped_layout_is_known_here():
@@ -45,7 +49,7 @@ def test_shipped_layouts(name):
     size, starts, pots = SHIPPED[name]
     assert (layout.name, (layout.width, layout.height), list(layout.starts)) == (name, size, starts)
     assert len(layout.cells("P")) == pots
-    assert layout.orders == ((3, 0),)
+    assert layout.orders == OTHER_ORDERS.get(name, ((3, 0),))
     assert layout.values[3, 0] == 20
     assert set(layout.cook_times.values()) == {20}
     assert layout.shaping == {"potting": 3, "dish": 3, "soup": 5}

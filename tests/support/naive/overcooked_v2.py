@@ -11,6 +11,9 @@ import numpy as np
 
 Cell = tuple[int, int]
 STEPS = {"north": (0, -1), "south": (0, 1), "east": (1, 0), "west": (-1, 0)}
+BELTS = {"^": (0, -1), "v": (0, 1), ">": (1, 0), "<": (-1, 0)}
+COUNTERS = ("W", *BELTS)
+STATIONS = {"board": "C", "grill": "H", "blender": "M"}
 NAMES = ("onion", "tomato", "carrot", "mushroom", "potato", "cucumber", "leek", "pea", "apple", "banana")
 
 
@@ -41,6 +44,8 @@ class NaiveKitchen:
                 cell = player["cell"][0] + dx, player["cell"][1] + dy
                 paid, shaped[i] = self.interact(player, cell, plates)
                 points += paid
+        self.carry()
+        self.work()
         points -= self.options.get("burn_cost", 5) * sum([self.cook(cell) for cell in list(self.lying)])
         self.buttons = {cell: max(left - 1, 0) for cell, left in self.buttons.items()}
         expired = self.left == 1 and not self.delivered
@@ -56,6 +61,51 @@ class NaiveKitchen:
             displays = [cell for cell, symbol in self.symbols.items() if symbol == "R" or self.buttons.get(cell)]
             player["knows"] |= len(self.layout.recipes) == 1 or any(self.sees(player, cell) for cell in displays)
         return points, shaped
+
+    def carry(self) -> None:
+        """Move what lies on belts by one cell, those first that have room ahead."""
+        moved: set[Cell] = set()
+        while going := [cell for cell in self.lying if cell not in moved and self.ahead_of(cell)]:
+            target = self.ahead_of(going[0])
+            assert target is not None
+            self.lying[target] = self.lying.pop(going[0])
+            moved.add(target)
+
+    def ahead_of(self, cell: Cell) -> Cell | None:
+        """The free counter or belt to which a belt leads."""
+        if self.symbols[cell] not in BELTS:
+            return None
+        dx, dy = BELTS[self.symbols[cell]]
+        ahead = cell[0] + dx, cell[1] + dy
+        return ahead if self.symbols[ahead] in COUNTERS and ahead not in self.lying else None
+
+    def work(self) -> None:
+        """Let grills and started blenders work."""
+        for cell, thing in self.lying.items():
+            works = self.symbols[cell] == "H" or (self.symbols[cell] == "M" and thing["work"])
+            if works and thing["work"] < thing["needs"]:
+                thing["work"] += 1
+
+    def use_station(self, player: dict[str, Any], cell: Cell, symbol: str) -> None:
+        held, thing = player["held"], self.lying.get(cell)
+        if thing is None:
+            if held and self.is_raw(held) and STATIONS[self.layout.prepare[held["item"]]] == symbol:
+                self.lying[cell], player["held"] = held, None
+        elif held is None and not self.is_raw(thing):
+            player["held"] = self.lying.pop(cell)
+        elif held is None and (symbol == "C" or (symbol == "M" and not thing["work"])):
+            thing["work"] += 1
+
+    def is_raw(self, thing: dict[str, Any]) -> bool:
+        return bool(thing.get("work", 0) < thing.get("needs", 0))
+
+    def of_pile(self, symbol: str) -> dict[str, Any]:
+        name = NAMES[int(symbol)]
+        station = self.layout.prepare.get(name)
+        if station is None:
+            return {"item": name}
+        done = {"board": "chopped", "grill": "grilled", "blender": "blended"}[station]
+        return {"item": name, "work": 0, "needs": 3 if station == "board" else 10, "preparation": done}
 
     def cook(self, cell: Cell) -> bool:
         """Let soup cook, or wait until it burns; tells whether it did."""
@@ -99,9 +149,11 @@ class NaiveKitchen:
         symbol, held, lying = self.symbols[cell], player["held"], self.lying.get(cell)
         if symbol == "P":
             return 0, self.use_pot(player, cell, lying)
-        if symbol == "W" and held and not lying:
+        if symbol in STATIONS.values():
+            self.use_station(player, cell, symbol)
+        elif symbol in COUNTERS and held and not lying:
             self.lying[cell], player["held"] = held, None
-        elif symbol == "W" and lying and not held:
+        elif symbol in COUNTERS and lying and not held:
             player["held"] = self.lying.pop(cell)
         elif symbol == "X" and held and held["item"] == "dish":
             player["held"] = None
@@ -113,7 +165,7 @@ class NaiveKitchen:
             self.buttons[cell] = 10
             return -5, 0
         elif symbol.isdigit() and not held:
-            player["held"] = {"item": NAMES[int(symbol)]}
+            player["held"] = self.of_pile(symbol)
         elif symbol == "B" and not held:
             player["held"] = {"item": "plate"}
             pots = sum("left" in thing for thing in self.lying.values())
@@ -134,7 +186,7 @@ class NaiveKitchen:
         elif pot and explicit and not held:
             pot["left"] = 20
             return 5 if pot["ingredients"] == self.recipe else 0
-        elif held and held["item"] in NAMES and (not pot or len(pot["ingredients"]) < 3):
+        elif held and held["item"] in NAMES and not self.is_raw(held) and (not pot or len(pot["ingredients"]) < 3):
             inside = pot["ingredients"] if pot else []
             useful = inside.count(held["item"]) < self.recipe.count(held["item"])
             inside = sorted([*inside, held["item"]], key=NAMES.index)
@@ -191,7 +243,11 @@ class NaiveKitchen:
     def observation(self, seat: int) -> np.ndarray:
         """Return all channels of a player's observation, without permutations."""
         height, width, kinds = len(self.layout.grid), len(self.layout.grid[0]), self.layout.kinds
-        seen = np.zeros((height, width, 25 + 5 * kinds + (self.left is not None)), int)
+        belts = tuple(BELTS) if set(self.symbols.values()) & set(BELTS) else ()
+        stations = tuple(STATIONS.values()) if self.layout.prepare else ()
+        clock = 25 + 5 * kinds + len(belts)  # channel of the order's steps
+        planes = clock + (self.left is not None) + len(stations) + bool(stations)
+        seen = np.zeros((height, width, planes), int)
         for j, player in enumerate(self.players):
             x, y = player["cell"]
             first = 0 if j == seat else 7 + kinds
@@ -204,12 +260,17 @@ class NaiveKitchen:
             cell += self.counts(thing)
             cell += self.counts({"item": "soup", "ingredients": self.recipe}) if shows else [0] * (2 + kinds)
             times = [thing.get("burns_in", thing.get("left", 0)) if thing else 0]
-            seen[y, x, 14 + 2 * kinds :] = [*cell, *times, *([] if self.left is None else [self.left])]
+            seen[y, x, 14 + 2 * kinds : clock] = [*cell, *times, *(symbol == belt for belt in belts)]
+            if stations:
+                work = [thing.get("work", 0) if thing else 0]
+                seen[y, x, planes - 4 :] = [*(symbol == station for station in stations), *work]
+        for player in self.players if stations else ():
+            seen[player["cell"][1], player["cell"][0], -1] = (player["held"] or {}).get("work", 0)
+        seen[..., clock : planes - len(stations) - bool(stations)] = self.left or 0
         radius = self.options.get("view_radius")
         if radius is None:
             return seen
-        spread = seen[0, 0, 25 + 5 * kinds :]
         x, y = self.players[seat]["cell"]
         seen = np.pad(seen, ((radius, radius), (radius, radius), (0, 0)))
-        seen[..., 25 + 5 * kinds :] = spread  # the clock of the order is everywhere
+        seen[..., clock : planes - len(stations) - bool(stations)] = self.left or 0  # also outside the map
         return seen[y : y + 2 * radius + 1, x : x + 2 * radius + 1]

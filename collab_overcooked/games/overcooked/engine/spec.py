@@ -175,6 +175,8 @@ def read_prepare(doc: Document, piles: Mapping[str, str], grid: Sequence[str]) -
     for name, station in found.items():
         if name not in piles.values():
             raise doc.error(near_matches("ingredient", name, [*piles.values()]), "prepare", name)
+        if not any(symbol in cells for symbol, pile in piles.items() if pile == name):
+            raise doc.error(f"the grid has no {name}", "prepare", name)
         if station not in stations:
             raise doc.error(near_matches("station", station, [*stations]), "prepare", name)
         if stations[station] not in cells:

@@ -221,5 +221,5 @@ def picture(
     orders = list_card("Orders", [*first, *([f"and {len(rest)} more"] if rest else [])])
     listing = [*(f"order: {line}" for line in rest), *(_object_text(layout, thing) for thing in scene["objects"])]
     counts = [(f"Change in {left}", WORKING)] if left else []
-    counts += [(f"Next order in {scene['order_left']}", INK)] if "order_left" in scene else []
+    counts += [(f"Order {scene['order_left']}", INK)] if "order_left" in scene else []
     return kitchen_drawing(board, scene, counts, GOOD if scene["score"] else INK, cards, orders, listing)

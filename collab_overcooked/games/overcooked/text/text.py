@@ -63,6 +63,7 @@ from ..engine.macro_actions import judge_action
 from ..engine.rules import count_ingredients, count_kind, is_idle, is_ready, needed_work
 from ..engine.solvability import FLOOR, flood, neighbours
 from ..engine.spec import counts_of
+from ..pool import BURNS, ORDER_EXPIRES
 from .scene import PREPARED, OvercookedScenes
 
 Array = np.ndarray
@@ -161,11 +162,6 @@ def read_answer(answer: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-BURNS = "soup burns"  # label of the event, in both lineages
-CONSEQUENCES = {  # by name of the event, in both lineages
-    Event.SOUP_BURNT.name.lower(): "Nobody took it out of its pot in time; that costs points.",
-    Event.ORDER_EXPIRED.name.lower(): "Nobody delivered it in time; the next one replaces it.",
-}
 LABELS = {
     Event.TOMATO_PICKUP: "take tomato",
     Event.TOMATO_DROP: "put tomato down",
@@ -180,7 +176,7 @@ LABELS = {
     Event.SOUP_DROP: "put soup down",
     Event.SOUP_BURNT: BURNS,
     Event.PREPARATION: "prepare ingredient",
-    Event.ORDER_EXPIRED: "order expires",
+    Event.ORDER_EXPIRED: ORDER_EXPIRES,
 }
 EVENT_NAMES = tuple((int(event), event.name.lower()) for event in Event)
 
@@ -194,17 +190,17 @@ def event_of(row: Sequence[int] | Array, sparse: float, shaped: float) -> dict[s
     """Return a player's event, or None if none of the 25 events happened.
 
     Returns:
-        ``event`` (the main one), ``events`` (all of them), ``label`` (as listed in histories), ``sparse`` and
-        ``shaped`` (rewards).
+        ``event`` (the main one), ``events`` (all of them), ``label`` (as listed in histories, with what happened to the
+        team), ``sparse`` and ``shaped`` (rewards).
     """
     bits = int(row[EventColumn.CODE])
-    main = next((event for event in LABELS if bits >> event & 1), None)
-    if main is None:
+    found = [event for event in LABELS if bits >> event & 1]
+    if not found:
         return None
     return {
-        "event": main.name.lower(),
+        "event": found[0].name.lower(),
         "events": event_names(bits),
-        "label": LABELS[main],
+        "label": ", ".join(LABELS[event] for event in found),
         "sparse": float(sparse),
         "shaped": float(shaped),
     }
@@ -269,7 +265,12 @@ def _by_kind(names: Collection[str]) -> dict[Kind, list[str]]:
 
 
 def _counter_lines(
-    seen: Mapping[str, Any], moves: Mapping[str, int], ever: Collection[str], kept: Collection[str], blocked: str
+    seen: Mapping[str, Any],
+    moves: Mapping[str, int],
+    ever: Collection[str],
+    kept: Collection[str],
+    blocked: str,
+    prepare: Array,
 ) -> list[str]:
     objects = seen["objects"]
     near, far = [], []
@@ -280,8 +281,8 @@ def _counter_lines(
                 is_blocked = moves[name] != NOTHING or name in kept
                 far.append(f"{name} ({distance_text(NOTHING, is_blocked, blocked)})")
         elif objects[name][Thing.ITEM] != Item.NONE:
-            near.append(f"{name} (distance {moves[name]}) has {thing_text(np.array(objects[name]))}")
-    shared = [f"{name} has {thing_text(np.array(objects[name]))}" for name in kinds[Kind.SHARED]]
+            near.append(f"{name} (distance {moves[name]}) has {thing_text(np.array(objects[name]), prepare)}")
+    shared = [f"{name} has {thing_text(np.array(objects[name]), prepare)}" for name in kinds[Kind.SHARED]]
     return [
         "Counters: " + ("; ".join(near) or "nothing lies on those in reach") + ".",
         *(["Other counters: " + ", ".join(far) + "."] if far else []),
@@ -493,7 +494,8 @@ class OvercookedText(OvercookedScenes):
         burn = self.compiled.config.burn
         lines += [f"{name}: {pot_text(pot, tables.times[k], burn)}." for name, pot in pots.items()]
         at = (int(state.players[i, seat, Player.X]), int(state.players[i, seat, Player.Y]))
-        lines += _counter_lines(seen, moves, self.within_reach(int(k), at, FLOOR), seen["blocked"][seat], blocked)
+        ever = self.within_reach(int(k), at, FLOOR)
+        lines += _counter_lines(seen, moves, ever, seen["blocked"][seat], blocked, tables.prepare)
         lines += [
             f"{name}: {gate_text(seen['objects'][name], tables.frames[k, LayoutSize.GATE_LIMIT])}."
             for name in kinds[Kind.GATE]
@@ -511,9 +513,12 @@ class OvercookedText(OvercookedScenes):
         return "\n".join(lines)
 
     def _station_lines(self, state: Any, i: int) -> list[str]:
-        """Return what is at the stations that prepare ingredients."""
+        """Return what lies on belts, and what is at the stations that prepare ingredients."""
         tables, k = self.compiled.tables, state.clock[i, Clock.LAYOUT]
-        lines = []
+        lines, names = [], self.object_names[k]
+        for x, y in tables.belts[k, : tables.frames[k, LayoutSize.BELTS]].tolist():
+            if state.cells[i, y, x, Thing.ITEM] != Item.NONE:
+                lines.append(f"Belt {names[x, y]} has {thing_text(state.cells[i, y, x], tables.prepare)}.")
         for x, y in tables.stations[k, : tables.frames[k, LayoutSize.STATIONS]].tolist():
             name = Terrain(tables.terrain[k, y, x]).name.capitalize()
             lines.append(f"{name} ({x}, {y}): {thing_text(state.cells[i, y, x], tables.prepare)}.")

@@ -22,7 +22,7 @@ from collab_overcooked.policies.api import AgentView, EnvInfo, Planning, Policy,
 from collab_overcooked.policies.parameters import read_options, refuse_text
 from collab_overcooked.policies.search.simulator import Simulator
 
-from ...engine.constants import MAX_INGREDIENTS, NOTHING, Action
+from ...engine.constants import BELTS, FIRST_BELT, MAX_INGREDIENTS, NOTHING, Action
 from ...policies.greedy import GreedyPolicy
 from ...policies.planner import REPLAN_WIDTH, PlannerPolicy
 from ..engine.compile import Compiled
@@ -98,7 +98,8 @@ class ShortestPaths:
         self.layout, self.regions = layout, regions
         self.floor = {(x, y) for x, y in layout.cells(" ")}
         edges = {cell: {self.region(spot) for spot in self.beside(cell)} for cell in layout.cells("W")}
-        self.shared = {cell for cell, regions in edges.items() if len(regions) > 1}  # counters between rooms
+        between = {cell for cell, regions in edges.items() if len(regions) > 1}
+        self.shared = between | cells_of_belts(layout)  # where things are handed over
         self.cells = {symbol: layout.cells(symbol) for symbol in {symbol for row in layout.grid for symbol in row}}
 
     def beside(self, target: Cell) -> set[Cell]:
@@ -130,6 +131,14 @@ class ShortestPaths:
                 return interact if facing == direction else direction
         goals = set().union(*(self.beside(target) for target in targets)) if targets else set()
         return self.step(start, goals, blocked)
+
+
+def cells_of_belts(layout: Layout) -> set[Cell]:
+    """Return the cells of belts and the counters at their ends."""
+    belts = {cell: symbol for symbol in BELTS for cell in layout.cells(symbol)}
+    steps = {cell: OFFSETS[BELTS[symbol] - FIRST_BELT] for cell, symbol in belts.items()}
+    ahead = {(x + dx, y + dy) for (x, y), (dx, dy) in steps.items()}
+    return belts.keys() | (ahead & set(layout.cells("W")))
 
 
 def cells_that_see(paths: ShortestPaths, compiled: Compiled, targets: Sequence[Cell]) -> set[Cell]:

@@ -73,5 +73,5 @@ def picture(game: OvercookedV2Text, scene: Scene, seat: int | None) -> Drawing:
     listing = [] if scene["recipe"] else [f"recipe: {unknown_text(layout.recipes)}"]
     news = [("delivered", GOOD)] if scene["delivered"] else []
     news += [(f"Change in {left}", WORKING)] if (left := steps_left(scene)) else []
-    news += [(f"Next recipe in {scene['order_left']}", INK)] if "order_left" in scene else []
+    news += [(f"Recipe {scene['order_left']}", INK)] if "order_left" in scene else []
     return kitchen_drawing(board, scene, news, BAD if scene["score"] < 0 else INK, cards, recipe, listing)

@@ -37,8 +37,7 @@ from ...engine.spec import counts_of
 from ...engine.state import State, Tables
 from ...pool import KitchenPool
 from ...text.scene import PREPARED, can_lie, check_places, check_work, decode_work
-from ...text.text import CONSEQUENCES
-from ..engine.constants import COOK_TIME, INGREDIENTS, Event
+from ..engine.constants import COOK_TIME, DELIVERY_PAYS, INGREDIENTS, Event
 from ..engine.spec import Recipe, names_of, number_of_recipe
 from ..engine.step import learn_batch
 
@@ -144,13 +143,15 @@ class KitchenView(SeatView):
         return self._say(plain(self._game).picture_rules(self._state, 0, self._seat))
 
     def consequence(self, event: Any) -> str:
+        team = plain(self._game).consequences(event)
+        own, lost = "", f", with what the team lost {event.sparse:g} points" if team else ""
         if event.event == Event.SOUP_DELIVERY.name.lower():
             redrawn = self._game.compiled.tables.params[Param.REDRAW] == 1
-            return self._say(f"It is the recipe and pays {event.sparse:g} points.{REDRAWN if redrawn else ''}")
-        if event.event == Event.WRONG_DELIVERY.name.lower():
-            paid = f"costs {-event.sparse:g} points" if event.sparse else "pays nothing"
-            return self._say(f"It is not the recipe and {paid}.")
-        return self._say(CONSEQUENCES.get(event.event, ""))
+            own = f"It is the recipe and pays {DELIVERY_PAYS} points{lost}.{REDRAWN if redrawn else ''}"
+        elif event.event == Event.WRONG_DELIVERY.name.lower():
+            wrong = -int(self._game.compiled.tables.params[Param.WRONG_PAYS])
+            own = f"It is not the recipe and {f'costs {wrong} points' if wrong else 'pays nothing'}{lost}."
+        return self._say(" ".join([*([own] if own else []), *team]))
 
 
 def cells_in_view(tables: Tables, x: int, y: int) -> np.ndarray:

@@ -12,8 +12,8 @@ from collab_overcooked.io.text import plural
 from ...engine.constants import BELTS, BUTTON_TIME, MAX_INGREDIENTS, Clock, EventColumn, Param, Reason, Terrain
 from ...engine.constants import STATIONS as PREPARING
 from ...engine.state import Out, State
+from ...pool import BURNS, RECIPE_EXPIRES
 from ...text.text import (
-    BURNS,
     MOVES,
     MOVES_SEEN,
     NAMES,
@@ -59,7 +59,7 @@ LABELS = {
     Event.PRESS: "press button",
     Event.PREPARATION: "prepare ingredient",
     Event.SOUP_BURNT: BURNS,
-    Event.ORDER_EXPIRED: "recipe expires",
+    Event.ORDER_EXPIRED: RECIPE_EXPIRES,
 }
 KINDS_OF_CELLS = {  # that a change may bring
     Terrain.FLOOR: "floor",
@@ -84,15 +84,17 @@ Scene = Mapping[str, Any]
 
 
 def event_of(row: np.ndarray, sparse: float, shaped: float) -> dict[str, Any] | None:
-    """Return a player's event, None if there is none; soup that burns counts where its action brought about nothing.
+    """Return a player's event, None if there is none.
 
     Returns:
-        ``event``, ``label`` (as listed in histories), ``sparse`` and ``shaped`` (rewards).
+        ``event`` (what the player did, else what happened to the team), ``label`` (all, as listed in histories),
+        ``sparse`` and ``shaped`` (rewards).
     """
-    event = next((event for event in Event if row[EventColumn.CODE] >> event & 1), None)
-    if event is None:
+    found = [event for event in LABELS if row[EventColumn.CODE] >> event & 1]
+    if not found:
         return None
-    return {"event": event.name.lower(), "label": LABELS[event], "sparse": float(sparse), "shaped": float(shaped)}
+    label = ", ".join(LABELS[event] for event in found)
+    return {"event": found[0].name.lower(), "label": label, "sparse": float(sparse), "shaped": float(shaped)}
 
 
 def recipe_text(names: Sequence[str]) -> str:
@@ -199,7 +201,7 @@ class OvercookedV2Text(OvercookedV2Scenes):
         """Return what a thing lies on that is not in a pot."""
         x, y = thing["position"]
         symbol = self.layouts[self.layout_of(scene)].grid[y][x]
-        return STATIONS_NAMED.get(symbol, "Counter")
+        return "Belt" if symbol in BELTS else STATIONS_NAMED.get(symbol, "Counter")
 
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
         k, steps = (0, self.max_cycles) if state is None else state.clock[i, [Clock.LAYOUT, Clock.LIMIT]].tolist()

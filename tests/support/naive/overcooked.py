@@ -376,7 +376,7 @@ def recipe(ingredients: list[str]) -> tuple[int, int]:
 def thing(displayed: dict[str, Any] | None) -> Any:
     if displayed is None:
         return None
-    return {key: displayed[key] for key in ("item", "ingredients", "tick") if key in displayed}
+    return {key: displayed[key] for key in ("item", "ingredients", "tick", "work") if key in displayed}
 
 
 def ahead(player: dict[str, Any]) -> Cell:

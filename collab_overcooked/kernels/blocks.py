@@ -18,6 +18,7 @@ class Block(NamedTuple):
     name: str
     highest: Any  # bound of each number, clipped at 255; a row for each object where these differ
     content: str = ""  # what they say, on the page of the game
+    signed: bool = False  # whether numbers may be as far below 0 as above it
 
 
 class Objects(NamedTuple):
@@ -63,9 +64,10 @@ def blocks_of(kinds: Iterable[Objects]) -> list[Block]:
     blocks = []
     for objects in kinds:
         for k, owner in enumerate(objects.names):
-            for name, highest, content in objects.blocks:
-                bounds = highest[k] if np.ndim(highest) > 1 else highest
-                blocks.append(Block(f"{owner}: {name}" if owner else name, bounds, content))
+            for block in objects.blocks:
+                bounds = block.highest[k] if np.ndim(block.highest) > 1 else block.highest
+                name = f"{owner}: {block.name}" if owner else block.name
+                blocks.append(block._replace(name=name, highest=bounds))
     return blocks
 
 

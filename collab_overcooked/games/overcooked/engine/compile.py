@@ -192,7 +192,6 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig, spare_p
         **seen,
         levels=_numbers([Level[level.upper()] for level in levels]),
         recipes=recipes_of(layouts, [[*map(number_of, entry)] for entry in drawn], config),
-        planes=np.zeros(0, np.int32),
         permuted=np.zeros(0, np.int32),
     )
     return Compiled(tuple(layouts), config, names, tables, n_players, levels, space)

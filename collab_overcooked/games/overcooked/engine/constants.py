@@ -517,6 +517,37 @@ PLAYER_CHANNELS = 5  # of each player: where it stands, then one for each facing
 URGENT_STEPS = 40  # fewer than this many steps are left
 
 
+class Feature(IntEnum):
+    """Blocks of numbers of one player in ``features``, in order; see ``observation_layout.features_of``."""
+
+    FACING = 0
+    HELD = 1
+    WAYS = 2
+    SOUP = 3
+    SERVING = 4
+    COUNTER = 5
+    POT = 6  # see PotFeature
+    POT_WAY = 7
+    SECOND_POT = 8
+    SECOND_WAY = 9
+    WALLS = 10
+    END = 11  # the number of all
+
+
+class PotFeature(IntEnum):
+    """Numbers of a pot in ``features``."""
+
+    EXISTS = 0
+    EMPTY = 1
+    FULL = 2
+    COOKING = 3
+    READY = 4
+    ONIONS = 5
+    TOMATOES = 6
+    LEFT = 7
+    WAY = 8  # first of two
+
+
 class NearestObject(IntEnum):
     """Columns of ``Tables.nearest``: nearest objects of a pose."""
 

@@ -28,10 +28,11 @@ from .constants import (
     Encoding,
     GateChannel,
     NearestObject,
+    PotFeature,
     Terrain,
     View,
 )
-from .observe import ORDER_NUMBERS, feature_bounds
+from .observe import HELD, ORDER_NUMBERS, SOURCES
 
 Array = np.ndarray
 ENCODINGS = tuple(encoding.name.lower() for encoding in Encoding)
@@ -114,20 +115,8 @@ def compile_view(
     object_cells = _object_cells(terrain)
     _refuse_unknown(symbols, n_players, obs)
     if encoding >= Encoding.FEATURES:
-        distances = np.stack([measure_distances(*maps) for maps in zip(floor, neighbours, strict=True)])
-        nearest = np.stack([_nearest(*maps) for maps in zip(terrain, distances, strict=True)])
-        shown = max(cook_time, config.burn or 0)
-        low, high = feature_bounds(
-            terrain.shape[1], terrain.shape[2], n_players, shown, config.notice, config.order_time
-        )
-        order_numbers = 0 if config.order_time is None else ORDER_NUMBERS
-        if config.notice:
-            view[View.CHANGES] = len(high) - order_numbers - 1 - 2 * len(NearestObject)
-        if order_numbers:
-            view[View.ORDER] = len(high) - order_numbers
-        space: gymnasium.spaces.Box[Any] = gymnasium.spaces.Box(low, high, dtype=np.int8)
-        template = np.zeros((len(terrain), 0), np.uint8)
-        return {"views": view, "object_cells": object_cells, "template": template, "nearest": nearest}, space
+        drawn, space = _compile_features(config, terrain, floor, neighbours, n_players, cook_time, view)
+        return {"views": view, "object_cells": object_cells, **drawn}, space
     terrain = _pad(terrain, config.size)
     order = AXES[config.axes or ("hwc" if obs == "jaxmarl" else "whc")]
     extended = encoding == Encoding.LOSSLESS and not symbols.isdisjoint("WG")
@@ -135,20 +124,76 @@ def compile_view(
         map_channels = len(GateChannel)
     else:
         map_channels = len(Channel) if extended else int(Channel.WALLS)
-    base, planes = PLAYER_CHANNELS * n_players, further_planes(config, terrain, ORDER_NUMBERS)
-    further = highest_of(planes)
+    base, added = PLAYER_CHANNELS * n_players, further_planes(config, terrain, ORDER_NUMBERS)
+    further = highest_of(added)
     channels = base + map_channels + len(further) + spare_planes
     shape = fill_view(view, terrain.shape[1], terrain.shape[2], channels, order, view_radius)
     table = GATED if encoding == Encoding.GATES else PLAIN
     shown = {kind: base + channel for kind, channel in table.items() if channel < map_channels}
-    shown |= place_planes(planes, base + map_channels, view)
+    shown |= place_planes(added, base + map_channels, view)
     view[View.WORK] -= base if view[View.WORK] != NOTHING else 0
     template = _template(terrain, shown, channels, view_radius or 0, order)
     nearest = np.zeros((len(terrain), 0, len(NearestObject)), np.int32)
     numbers = _max_numbers(encoding, cook_time, gate_limit, config.burn or 0)
     high = np.array([*numbers[:map_channels], *further, *[1] * spare_planes])
     space = _map_space(shape, order, np.minimum(high, MAX_NUMBER))
-    return {"views": view, "object_cells": object_cells, "template": template, "nearest": nearest}, space
+    drawn = {"template": template, "nearest": nearest, "planes": np.zeros(0, np.int32)}
+    return {"views": view, "object_cells": object_cells, **drawn}, space
+
+
+def _compile_features(
+    config: Any, terrain: Array, floor: Array, neighbours: Array, n_players: int, cook_time: int, view: Array
+) -> tuple[dict[str, Array], gymnasium.spaces.Box[Any]]:
+    """Lay out the numbers of ``features``, see ``compile_view``. Mutates: view."""
+    distances = np.stack([measure_distances(*maps) for maps in zip(floor, neighbours, strict=True)])
+    nearest = np.stack([_nearest(*maps) for maps in zip(terrain, distances, strict=True)])
+    height, width = terrain.shape[1:]
+    longest = max(cook_time, config.burn or 0)
+    low, high = feature_bounds(height, width, n_players, longest, config.notice, config.order_time)
+    order_numbers = 0 if config.order_time is None else ORDER_NUMBERS
+    if config.notice:
+        view[View.CHANGES] = len(high) - order_numbers - 1 - 2 * len(NearestObject)
+    if order_numbers:
+        view[View.ORDER] = len(high) - order_numbers
+    starts = starts_of(features_of(height, width, longest))
+    drawn = {"template": np.zeros((len(terrain), 0), np.uint8), "nearest": nearest, "planes": starts}
+    return drawn, gymnasium.spaces.Box(low, high, dtype=np.int8)
+
+
+def features_of(height: int, width: int, longest: int) -> list[Block]:
+    """Return the blocks of numbers of one player by ``Feature``, given the longest time that a pot shows."""
+    way, most = (width - 1, height - 1), MAX_INGREDIENTS
+    pot = (1,) * PotFeature.ONIONS + (most, most, longest)
+    return [
+        Block("facing", (1,) * len(OFFSETS)),
+        Block("item in hand", (1,) * len(HELD)),
+        Block("ways to what it may need", way * len(SOURCES), signed=True),
+        Block("ingredients of the nearest soup", (most, most)),
+        Block("way to the nearest serving cell", way, signed=True),
+        Block("way to the nearest free counter, always 0", way, signed=True),
+        Block("nearest pot", pot),
+        Block("way to it", way, signed=True),
+        Block("second pot", pot),
+        Block("way to it", way, signed=True),
+        Block("walls around", (1,) * len(OFFSETS)),
+    ]
+
+
+def feature_bounds(
+    height: int, width: int, n_players: int, longest: int, notice: int, order_time: int | None
+) -> tuple[Array, Array]:
+    """Return the lowest and highest value of each number of one player's observation, int8 (L,)."""
+    way, ways_after = (width - 1, height - 1), len(NearestObject) if notice else 0
+    blocks = features_of(height, width, longest) * n_players
+    blocks += [Block("way to a teammate", way, signed=True)] * (n_players - 1) + [Block("own position", way)]
+    blocks += [Block("steps to a change", (notice,))] * (notice > 0) + [
+        Block("way then", way, signed=True)
+    ] * ways_after
+    if order_time is not None:
+        blocks.append(Block("order", (MAX_INGREDIENTS, MAX_INGREDIENTS, order_time)))
+    high = np.clip([bound for block in blocks for bound in block.highest], 1, 127)
+    signed = np.repeat([block.signed for block in blocks], [len(block.highest) for block in blocks])
+    return np.where(signed, -high, 0).astype(np.int8), high.astype(np.int8)
 
 
 def further_planes(config: Any, terrain: Array, order_numbers: int) -> list[Block]:

@@ -10,8 +10,6 @@ of an observation, all that could be saved, while finding out what changed needs
 
 from __future__ import annotations
 
-import numpy as np
-
 from collab_overcooked.kernels.arrays import clip_i8, clip_u8, copy_numbers
 from collab_overcooked.kernels.grid import cell_ahead
 from collab_overcooked.kernels.jit import kernel
@@ -19,7 +17,6 @@ from collab_overcooked.kernels.jit import kernel
 from .constants import (
     HAND_END,
     IDLE,
-    MAX_INGREDIENTS,
     NOTHING,
     PLAYER_CHANNELS,
     URGENT_STEPS,
@@ -29,19 +26,19 @@ from .constants import (
     Clock,
     Effect,
     Encoding,
+    Feature,
     GateChannel,
     Item,
     NearestObject,
     Order,
     Player,
+    PotFeature,
     Terrain,
     Thing,
     View,
 )
 from .rules import count_ingredients, count_kind, effect_of, is_full, is_idle, is_ready, next_layout
 
-BLOCK = 46
-POT_FEATURES = 10
 ORDER_NUMBERS = 3  # onions, tomatoes and steps of the order that stands
 HELD = (int(Item.ONION), int(Item.SOUP), int(Item.DISH), int(Item.TOMATO))
 SOURCES = (  # closest objects in the order of the block: item, and where it is dispensed
@@ -55,16 +52,16 @@ SOURCES = (  # closest objects in the order of the block: item, and where it is 
 @kernel
 def encode_features(tables, env, observations):
     """Every player gets its own block first, then those of its teammates in seat order. Mutates: observations."""
-    players = env.players
+    players, length = env.players, tables.planes[Feature.END]
     n_players = players.shape[0]
     for i in range(n_players):
-        block = observations[i, :BLOCK]
+        block = observations[i, :length]
         encode_player(tables, env, i, block)
         for j in range(1, n_players):
             k = (i - j) % n_players  # who sees this player as its j-th teammate
-            copy_numbers(block, observations[k, BLOCK * j : BLOCK * (j + 1)])
+            copy_numbers(block, observations[k, length * j : length * (j + 1)])
     for i in range(n_players):
-        out = observations[i, BLOCK * n_players :]
+        out = observations[i, length * n_players :]
         x, y = players[i, Player.X], players[i, Player.Y]
         for j in range(1, n_players):
             other = players[(i + j) % n_players]
@@ -103,17 +100,17 @@ def encode_change(tables, env, i, out):
 @kernel
 def encode_player(tables, env, i, out):
     """A player is its facing, its hand, the way to what it may need, the nearest pots, and walls. Mutates: out."""
-    k, cells, player = env.clock[Clock.LAYOUT], env.cells, env.players[i]
+    k, cells, player, planes = env.clock[Clock.LAYOUT], env.cells, env.players[i], tables.planes
     terrain, nearest = tables.terrain[k], tables.nearest[k]
     x, y, held = player[Player.X], player[Player.Y], player[Player.HAND]
     pose = 4 * tables.floor[k, y, x] + player[Player.FACING]
     out[:] = 0
-    out[player[Player.FACING]] = 1
-    at = 4
+    out[planes[Feature.FACING] + player[Player.FACING]] = 1
+    at = planes[Feature.HELD]
     for item in HELD:
         out[at] = held == item
         at += 1
-    soup = player[Player.HAND : HAND_END]
+    soup, at = player[Player.HAND : HAND_END], planes[Feature.WAYS]
     for item, source in SOURCES:
         if held != item:
             target = nearest[pose, source] if source != NOTHING else NOTHING
@@ -122,17 +119,15 @@ def encode_player(tables, env, i, out):
                 soup = cells[target // cells.shape[1], target % cells.shape[1]]
         at += 2
     if soup[Thing.ITEM] == Item.SOUP:
-        out[at] = count_kind(soup[Thing.SOUP], Item.ONION)
-        out[at + 1] = count_kind(soup[Thing.SOUP], Item.TOMATO)
-    encode_way(nearest[pose, NearestObject.SERVING], x, y, cells.shape[1], out, at + 2)
-    at += 6  # with the way to the nearest free counter, which the original's planner never finds
-    encode_pot(tables, env, nearest[pose, NearestObject.POT], i, out, at)
-    encode_pot(tables, env, nearest[pose, NearestObject.SECOND_POT], i, out, at + POT_FEATURES)
-    at += 2 * POT_FEATURES
+        out[planes[Feature.SOUP]] = count_kind(soup[Thing.SOUP], Item.ONION)
+        out[planes[Feature.SOUP] + 1] = count_kind(soup[Thing.SOUP], Item.TOMATO)
+    encode_way(nearest[pose, NearestObject.SERVING], x, y, cells.shape[1], out, planes[Feature.SERVING])
+    encode_pot(tables, env, nearest[pose, NearestObject.POT], i, out, planes[Feature.POT])
+    encode_pot(tables, env, nearest[pose, NearestObject.SECOND_POT], i, out, planes[Feature.SECOND_POT])
     for direction in range(4):
         cell_x, cell_y = cell_ahead(x, y, direction)
         is_open = cells[cell_y, cell_x, Thing.ITEM] == Item.OPEN
-        out[at + direction] = terrain[cell_y, cell_x] != Terrain.FLOOR and not is_open
+        out[planes[Feature.WALLS] + direction] = terrain[cell_y, cell_x] != Terrain.FLOOR and not is_open
 
 
 @kernel
@@ -152,35 +147,15 @@ def encode_pot(tables, env, target, i, out, at):
     pot = env.cells[target // width, target % width]
     started, ready = pot[Thing.ITEM] == Item.SOUP and pot[Thing.TICK] != IDLE, is_ready(pot, times)
     cooking = started and not ready
-    out[at] = 1
-    out[at + 1] = pot[Thing.ITEM] == Item.NONE
-    out[at + 2] = is_full(pot)
-    out[at + 3] = cooking
-    out[at + 4] = ready
-    out[at + 5] = count_kind(pot[Thing.SOUP], Item.ONION)
-    out[at + 6] = count_kind(pot[Thing.SOUP], Item.TOMATO)
-    out[at + 7] = clip_i8(max(time_left(pot, times, tables.views), 0)) if started else 0
-    encode_way(target, env.players[i, Player.X], env.players[i, Player.Y], width, out, at + 8)
-
-
-def feature_bounds(
-    height: int, width: int, n_players: int, cook_time: int, notice: int, order_time: int | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lowest and highest value of each number of one player's observation, int8 (L,)."""
-    way, most = [width - 1, height - 1], MAX_INGREDIENTS
-    ways_after = len(NearestObject) if notice else 0
-    change = [notice] * (notice > 0) + way * ways_after
-    pot = [1] * 5 + [most, most, cook_time] + way
-    block = [1] * 8 + way * len(SOURCES) + [most, most] + way * 2 + pot * 2 + [1] * 4
-    order = [] if order_time is None else [most, most, order_time]
-    high = np.clip(block * n_players + way * n_players + change + order, 1, 127)
-    to, at = [True, True], [False, False]
-    flags = [False] * 8
-    signed = flags + to * len(SOURCES) + at + to * 2 + ([False] * 8 + to) * 2 + [False] * 4
-    signed_change = [False] * (notice > 0) + to * ways_after
-    signed_end = signed_change + [False] * len(order)
-    low = np.where(signed * n_players + to * (n_players - 1) + at + signed_end, -high, 0)
-    return low.astype(np.int8), high.astype(np.int8)
+    out[at + PotFeature.EXISTS] = 1
+    out[at + PotFeature.EMPTY] = pot[Thing.ITEM] == Item.NONE
+    out[at + PotFeature.FULL] = is_full(pot)
+    out[at + PotFeature.COOKING] = cooking
+    out[at + PotFeature.READY] = ready
+    out[at + PotFeature.ONIONS] = count_kind(pot[Thing.SOUP], Item.ONION)
+    out[at + PotFeature.TOMATOES] = count_kind(pot[Thing.SOUP], Item.TOMATO)
+    out[at + PotFeature.LEFT] = clip_i8(max(time_left(pot, times, tables.views), 0)) if started else 0
+    encode_way(target, env.players[i, Player.X], env.players[i, Player.Y], width, out, at + PotFeature.WAY)
 
 
 @kernel

@@ -68,6 +68,7 @@ FIRST_STATION, LAST_STATION = int(Terrain.BOARD), int(Terrain.BLENDER)
 STATIONS = {"C": Terrain.BOARD, "H": Terrain.GRILL, "M": Terrain.BLENDER}  # that prepare ingredients
 BOARD_WORK = 3  # interacts that prepare an ingredient at a board
 MACHINE_WORK = 10  # steps that it takes on a grill or in a blender
+WORK = {Terrain.BOARD: BOARD_WORK, Terrain.GRILL: MACHINE_WORK, Terrain.BLENDER: MACHINE_WORK}
 FIRST_DISPENSER = int(Terrain.DISHES)
 FIRST_PILE = int(Terrain.ONIONS)  # of ingredients
 SYMBOLS = {

@@ -21,12 +21,14 @@ from ..engine.constants import (
     HAND_END,
     IDLE,
     INGREDIENTS,
+    LAST_BELT,
     LAST_STATION,
     MACHINE_WORK,
     MAX_INGREDIENTS,
     MEMORY,
     NOTHING,
     PATIENCE,
+    WORK,
     Action,
     Clock,
     DirectiveHistory,
@@ -36,7 +38,7 @@ from ..engine.constants import (
     Terrain,
     Thing,
 )
-from ..engine.rules import is_counter, is_ready, needed_work
+from ..engine.rules import is_ready
 from ..engine.spec import counts_of, number_of
 from ..engine.state import State
 from ..pool import KitchenPool
@@ -108,13 +110,14 @@ def decode_work(item: int, work: int, prepare: np.ndarray, derived: bool) -> dic
     station = prepare[item - FIRST_INGREDIENT] if item >= FIRST_INGREDIENT else 0
     if station == 0:
         return {}
-    told = {"needs": int(needed_work(item, prepare)), "preparation": PREPARED[Terrain(station)]}
+    told = {"needs": WORK[Terrain(station)], "preparation": PREPARED[Terrain(station)]}
     return {"work": int(work), **(told if derived else {})}
 
 
 def check_work(place: str, thing: Mapping[str, Any], item: int, prepare: np.ndarray) -> None:
     """Refuse more work on an ingredient than its preparation takes."""
-    most = needed_work(item, prepare)
+    station = prepare[item - FIRST_INGREDIENT] if item >= FIRST_INGREDIENT else 0
+    most = WORK[Terrain(station)] if station else 0
     if thing.get("work", 0) > most:
         raise ValueError(f"{place}: work on {thing['item']} is 0 to {most}, not {thing['work']}")
 
@@ -166,7 +169,8 @@ def can_lie(item: int, kind: int, prepare: np.ndarray) -> bool:
     """Return whether a thing may lie on a kind of cell: anything on counters, soup in pots, its own at a station."""
     if FIRST_STATION <= kind <= LAST_STATION:
         return bool(item >= FIRST_INGREDIENT and prepare[item - FIRST_INGREDIENT] == kind)
-    return bool(is_counter(kind) or (kind == Terrain.POT and item == Item.SOUP))
+    is_counter = Terrain.COUNTER <= kind <= LAST_BELT  # no kernel, as scenes are checked before any runs
+    return bool(is_counter or (kind == Terrain.POT and item == Item.SOUP))
 
 
 def check_places(players: Sequence[Mapping[str, Any]], can_stand: np.ndarray, where: str) -> None:

@@ -66,7 +66,7 @@ class LayoutView(SeatView):
         own = ""
         if event.event == Event.SOUP_DELIVERY.name.lower():
             own = f"It pays {event.sparse:g} points." if event.sparse else "Nobody ordered it: it pays nothing."
-            own = f"With what the team lost it makes {event.sparse:g} points." if team else own
+            own = f"Less the player's share of the loss, it pays {event.sparse:g} points." if team else own
         return self._say(" ".join([*([own] if own else []), *team]))
 
     @property

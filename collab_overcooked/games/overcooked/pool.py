@@ -37,6 +37,7 @@ from .engine.state import State
 
 Layout = TypeVar("Layout")
 BURNS, ORDER_EXPIRES, RECIPE_EXPIRES = "soup burns", "order expires", "recipe expires"  # labels of events of the team
+PREPARED = {Terrain.BOARD: "chopped", Terrain.GRILL: "grilled", Terrain.BLENDER: "blended"}
 PROCEDURAL = "procedural"  # layout of a pool that is generated
 
 
@@ -225,10 +226,10 @@ class KitchenPool(CompiledGame):
             ORDER_EXPIRES: ("Nobody delivered the order in time", config.order_cost),
             RECIPE_EXPIRES: ("Nobody delivered the recipe in time", config.order_cost),
         }
+        happened = [losses[label] for label in event.label.split(", ") if label in losses]
         return [
-            f"{what}, which costs the team {cost} points." if cost else f"{what}."
-            for label, (what, cost) in losses.items()
-            if label in event.label.split(", ")
+            f"{what}, which costs the team {cost} point{'s' * (cost > 1)}." if cost else f"{what}."
+            for what, cost in happened
         ]
 
     def belt_rules(self, grid: Sequence[str], names: Mapping[tuple[int, int], str]) -> list[str]:
@@ -257,8 +258,8 @@ class KitchenPool(CompiledGame):
             "grill": f"put it on a grill, and take it back after {MACHINE_WORK} steps",
             "blender": f"put it into a blender, start it with empty hands, take it back after {MACHINE_WORK - 1} steps",
         }
-        done = {"board": "chopped", "grill": "grilled", "blender": "blended"}
-        return [
-            f"A pot takes {'an' if name[0] in 'aeiou' else 'a'} {name} only if it is {done[station]}: {rules[station]}."
-            for name, station in self.layouts[0].prepare.items()
-        ]
+        lines = []
+        for name, station in self.layouts[0].prepare.items():
+            article, done = "an" if name[0] in "aeiou" else "a", PREPARED[Terrain[station.upper()]]
+            lines.append(f"A pot takes {article} {name} only if it is {done}: {rules[station]}.")
+        return lines

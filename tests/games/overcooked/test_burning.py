@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -166,6 +167,22 @@ def test_options_that_make_no_sense_are_refused(options: dict[str, Any], message
 def test_scenes_with_soup_older_than_can_be_are_refused() -> None:
     with pytest.raises(ValueError, match=r"tick of a soup in a pot is -1 to 22, not 23"):
         rollout_of(WORLD.replace("18/20", "23/20"), burn=3)
+
+
+def test_who_does_something_while_soup_burns_is_told_both() -> None:
+    rollout = rollout_of(WORLD.replace("18/20", "22/20").replace("O1 2O", "O1  O").replace("X   X", "X  2X"), burn=3)
+    rollout.step([1, STAY])
+    assert rollout.game.events(rollout.out, 0)[1]["label"] == "soup burns"
+    held = WORLD.replace("18/20", "22/20").replace("O1 2O", "O1  O").replace("X   X", "X  2X")
+    rollout = rollout_of(held + "2 south holds soup(onion, onion, onion)\n", burn=3)
+    rollout.step([STAY, INTERACT])
+    event = rollout.game.events(rollout.out, 0)[1]
+    assert (event["event"], event["label"], event["sparse"]) == ("soup_delivery", "deliver soup, soup burns", 17)
+    said = rollout.game.seat_view(rollout.game, rollout.state, 1).consequence(SimpleNamespace(**event))
+    assert said == (
+        "Less the player's share of the loss, it pays 17 points. "
+        "Nobody took the soup out of its pot in time, which costs the team 5 points."
+    )
 
 
 @pytest.mark.parametrize("policy", ["greedy", "planner:width=60"])

@@ -262,7 +262,16 @@ def is_belt(terrain: Array) -> Array:
 
 
 def belts_ahead(name: str, terrain: Array, belt: tuple[int, int]) -> list[tuple[int, int]]:
-    """Return the cells (x, y) to which a belt leads: further belts, and the counter at the end if there is one."""
+    """Return the cells (x, y) to which a belt leads: further belts, and the counter at the end if there is one.
+
+    Args:
+        name: Of the layout.
+        terrain: Kinds of cells, (H, W).
+        belt: Cell (x, y); any other cell leads nowhere.
+
+    Raises:
+        ValueError: Belts lead to each other in a ring, or out of the kitchen.
+    """
     found = [belt]
     while is_belt(terrain[found[-1][1], found[-1][0]]):
         x, y = found[-1]

@@ -204,14 +204,21 @@ def further_planes(config: Any, terrain: Array, order_numbers: int) -> list[Bloc
         terrain: See ``Tables``.
         order_numbers: Numbers that tell an order that ends: its steps, and counts of ingredients where all know them.
     """
-    has_belts, has_stations = (np.isin(terrain, list(kinds.values())).any() for kinds in (BELTS, STATIONS))
-    counts = [MAX_INGREDIENTS] * (order_numbers - 1)
+    belts, change, order, stations, work = [tuple[int, ...]()] * 5
+    if np.isin(terrain, list(BELTS.values())).any():
+        belts = (1,) * len(BELTS)
+    if config.notice:
+        change = (config.notice, 1)
+    if config.order_time is not None:
+        order = (*[MAX_INGREDIENTS] * (order_numbers - 1), config.order_time)
+    if np.isin(terrain, list(STATIONS.values())).any():
+        stations, work = (1,) * len(STATIONS), (MACHINE_WORK,)
     return [
-        Block("belts", (1,) * len(BELTS) if has_belts else ()),
-        Block("change", (config.notice, 1) if config.notice else ()),
-        Block("order", () if config.order_time is None else (*counts, config.order_time)),
-        Block("stations", (1,) * len(STATIONS) if has_stations else ()),
-        Block("work", (MACHINE_WORK,) if has_stations else ()),
+        Block("belts", belts),
+        Block("change", change),
+        Block("order", order),
+        Block("stations", stations),
+        Block("work", work),
     ]
 
 

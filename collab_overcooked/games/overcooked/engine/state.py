@@ -47,9 +47,7 @@ class Tables(NamedTuple):
     catalogue: Array  # (rows, 2) see Row: what players choose from if actions are directives
     levels: Array  # (N,) action level of each player, see kernels.macro_actions.Level
     recipes: Array  # (K, Q) soups that are drawn as hidden recipes or as orders; unused places are 0
-    planes: (
-        Array  # first channel of each Plane of OvercookedV2's pictures, first number of each Feature of ``features``
-    )
+    planes: Array  # where each Plane of OvercookedV2's pictures, or each Feature of ``features``, begins
     permuted: Array  # (P,) ingredients whose channels are exchanged
 
 

@@ -41,11 +41,10 @@ from ..engine.constants import (
 from ..engine.rules import is_ready
 from ..engine.spec import counts_of, number_of
 from ..engine.state import State
-from ..pool import KitchenPool
+from ..pool import PREPARED, KitchenPool
 
 MAX_COUNTER = 10**9  # of what counts on for ever, such as the score
 OBJECTS = {"onion": Item.ONION, "tomato": Item.TOMATO, "dish": Item.DISH, "soup": Item.SOUP}
-PREPARED = {Terrain.BOARD: "chopped", Terrain.GRILL: "grilled", Terrain.BLENDER: "blended"}
 COUNT, FACING = codec.integers(0, MAX_COUNTER), codec.members_of(Direction, "facing")
 
 Scene = Mapping[str, Any]
@@ -115,7 +114,11 @@ def decode_work(item: int, work: int, prepare: np.ndarray, derived: bool) -> dic
 
 
 def check_work(place: str, thing: Mapping[str, Any], item: int, prepare: np.ndarray) -> None:
-    """Refuse more work on an ingredient than its preparation takes."""
+    """Refuse more work on an ingredient than its preparation takes.
+
+    Raises:
+        ValueError: The ingredient has more.
+    """
     station = prepare[item - FIRST_INGREDIENT] if item >= FIRST_INGREDIENT else 0
     most = WORK[Terrain(station)] if station else 0
     if thing.get("work", 0) > most:

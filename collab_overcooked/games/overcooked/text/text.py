@@ -63,8 +63,8 @@ from ..engine.macro_actions import judge_action
 from ..engine.rules import count_ingredients, count_kind, is_idle, is_ready, needed_work
 from ..engine.solvability import FLOOR, flood, neighbours
 from ..engine.spec import counts_of
-from ..pool import BURNS, ORDER_EXPIRES
-from .scene import PREPARED, OvercookedScenes
+from ..pool import BURNS, ORDER_EXPIRES, PREPARED
+from .scene import OvercookedScenes
 
 Array = np.ndarray
 MENU = "You can:"  # before the directives that are possible
@@ -556,13 +556,15 @@ class OvercookedText(OvercookedScenes):
         return [" ".join(lines), "Map:", *("".join(row) for row in rows)]
 
     def draw_map(self, k: int) -> list[list[str]]:
-        """Return the cells of a layout: an object is the letter of its name, a wall ``W`` and the floor a blank."""
-        kept = {"W", *STATIONS}
-        rows = [[symbol if symbol in kept else " " for symbol in row] for row in self.compiled.layouts[k].grid]
+        """Return the cells of a layout: letters of the names of objects, and walls, belts and stations as in its grid."""
+        kept, grid = {"W", *STATIONS}, self.compiled.layouts[k].grid
+        rows = []
+        for line in grid:
+            rows.append([symbol if symbol in kept else " " for symbol in line])
         for thing in self.compiled.tables.objects[k]:
             if thing[Object.X] != NOTHING:
                 x, y = thing[Object.X], thing[Object.Y]
-                symbol = self.compiled.layouts[k].grid[y][x]
+                symbol = grid[y][x]
                 rows[y][x] = symbol if symbol in BELTS else LETTERS[thing[Object.KIND]]
         return rows
 

@@ -35,8 +35,8 @@ from ...engine.constants import (
 )
 from ...engine.spec import counts_of
 from ...engine.state import State, Tables
-from ...pool import KitchenPool
-from ...text.scene import PREPARED, can_lie, check_places, check_work, decode_work
+from ...pool import PREPARED, KitchenPool
+from ...text.scene import can_lie, check_places, check_work, decode_work
 from ..engine.constants import COOK_TIME, DELIVERY_PAYS, INGREDIENTS, Event
 from ..engine.spec import Recipe, names_of, number_of_recipe
 from ..engine.step import learn_batch
@@ -144,13 +144,13 @@ class KitchenView(SeatView):
 
     def consequence(self, event: Any) -> str:
         team = plain(self._game).consequences(event)
-        own, lost = "", f", with what the team lost {event.sparse:g} points" if team else ""
+        own = ""
         if event.event == Event.SOUP_DELIVERY.name.lower():
             redrawn = self._game.compiled.tables.params[Param.REDRAW] == 1
-            own = f"It is the recipe and pays {DELIVERY_PAYS} points{lost}.{REDRAWN if redrawn else ''}"
+            own = f"It is the recipe and pays {DELIVERY_PAYS} points.{REDRAWN if redrawn else ''}"
         elif event.event == Event.WRONG_DELIVERY.name.lower():
             wrong = -int(self._game.compiled.tables.params[Param.WRONG_PAYS])
-            own = f"It is not the recipe and {f'costs {wrong} points' if wrong else 'pays nothing'}{lost}."
+            own = f"It is not the recipe and {f'costs {wrong} points' if wrong else 'pays nothing'}."
         return self._say(" ".join([*([own] if own else []), *team]))
 
 

@@ -556,7 +556,7 @@ class OvercookedText(OvercookedScenes):
         return [" ".join(lines), "Map:", *("".join(row) for row in rows)]
 
     def draw_map(self, k: int) -> list[list[str]]:
-        """Return the cells of a layout: letters of the names of objects, and walls, belts and stations as in its grid."""
+        """Return the cells of a layout: objects by letters of their names, walls, belts and stations as in its grid."""
         kept, grid = {"W", *STATIONS}, self.compiled.layouts[k].grid
         rows = []
         for line in grid:

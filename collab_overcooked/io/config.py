@@ -95,8 +95,8 @@ class Config:
 
     @classmethod
     def names(cls) -> list[str]:
-        """Return the names of all options."""
-        return [option.name for option in fields(cls)]
+        """Return the names of all options, those with a fixed position first."""
+        return [option.name for option in sorted(fields(cls), key=lambda option: option.kw_only)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all options as JSON values: paths as strings, tuples as lists."""

@@ -104,8 +104,9 @@ def field_comments(documented: type) -> dict[str, str]:
 def option_table(owner: Any, without: Iterable[str]) -> str:
     """List a constructor's arguments with defaults and docstring entries."""
     if hasattr(owner, "config_class"):
-        options = fields(owner.config_class)
-        rows = [(code(each.name), code(repr(each.default)), plain(each.metadata["meaning"])) for each in options]
+        options = {each.name: each for each in fields(owner.config_class)}
+        ordered = [options[name] for name in owner.config_class.names()]
+        rows = [(code(each.name), code(repr(each.default)), plain(each.metadata["meaning"])) for each in ordered]
         return table(("option", "default", "meaning"), rows)
     words = section(owner, "Args")
     rows = [

@@ -139,13 +139,7 @@ class Overcooked(OvercookedManual):
         self.events_pay = config.order_time is None and len(np.unique(values)) == 1
         if config.reward == "sparse":
             most = float(self.compiled.tables.values.max())
-            least = -float(config.burn_cost * int(self.compiled.tables.frames[:, LayoutSize.POTS].max()))
-            expired = -float(config.order_cost)
-            self.event_pay = (
-                Pay("soup_delivery", team=(0, most)),
-                Pay("soup_burnt", team=(least, 0)),
-                Pay("order_expired", team=(expired, 0)),
-            )
+            self.event_pay = [Pay("soup_delivery", team=(0, most)), *self.team_pays()]
         self.n_agents = self.compiled.n_players
         self.levels = self.compiled.levels
         self.has_macros = MEDIUM in self.levels

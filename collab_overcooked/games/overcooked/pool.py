@@ -13,6 +13,7 @@ import numpy as np
 
 from collab_overcooked.envs import scene_codec as codec
 from collab_overcooked.envs.compiled import CompiledGame
+from collab_overcooked.envs.event_rewards import Pay
 from collab_overcooked.envs.scene_codec import Part
 from collab_overcooked.io.checks import quote_value
 from collab_overcooked.io.schema import Parser, one_of
@@ -28,6 +29,8 @@ from .engine.constants import (
     Change,
     ChangeTime,
     Clock,
+    Event,
+    LayoutSize,
     Order,
     Param,
     Terrain,
@@ -36,7 +39,7 @@ from .engine.rules import next_layout
 from .engine.state import State
 
 Layout = TypeVar("Layout")
-BURNS, ORDER_EXPIRES, RECIPE_EXPIRES = "soup burns", "order expires", "recipe expires"  # labels of events of the team
+TEAM_LABELS = {Event.SOUP_BURNT: "soup burns", Event.ORDER_EXPIRED: "order expires"}  # what happens to the team
 PREPARED = {Terrain.BOARD: "chopped", Terrain.GRILL: "grilled", Terrain.BLENDER: "blended"}
 PROCEDURAL = "procedural"  # layout of a pool that is generated
 
@@ -75,6 +78,8 @@ class KitchenPool(CompiledGame):
     """A pool of kitchens that ``compiled`` holds; an episode starts in one of them, and may change into the others."""
 
     kinds_of_cells: ClassVar[Mapping[Terrain, str]]  # Names with an article, of what a change may bring
+    order_noun: ClassVar[str] = "order"  # What soup is cooked for
+    team_labels: ClassVar[Mapping[int, str]] = TEAM_LABELS
 
     def reset_parsers(self) -> dict[str, Parser]:
         return {"layout": one_of(self.compiled.names, "layout"), **super().reset_parsers()}
@@ -203,30 +208,36 @@ class KitchenPool(CompiledGame):
             f"Soup that stays in its pot for {steps} after it is ready burns: the pot is empty, and it costs {points}."
         ]
 
+    def team_pays(self) -> list[Pay]:
+        """Return what events of the team may cost it in a step."""
+        config, pots = self.compiled.config, self.compiled.tables.frames[:, LayoutSize.POTS]
+        least = {Event.SOUP_BURNT: config.burn_cost * int(pots.max()), Event.ORDER_EXPIRED: config.order_cost}
+        return [Pay(event.name.lower(), team=(-float(cost), 0.0)) for event, cost in least.items()]
+
     def order_parts(self) -> dict[str, Part]:
         """Declare the steps for which the order stands, where it ends; everybody knows them."""
         time = self.compiled.config.order_time
         return {} if time is None else {"order_left": codec.span("order", Order.LEFT, 1, time)}
 
-    def order_rules(self, name: str) -> list[str]:
-        """Return the rule of orders that end, if they do, given what one is called."""
+    def order_rules(self) -> list[str]:
+        """Return the rule of orders that end, if they do."""
         time, cost = self.compiled.config.order_time, self.compiled.config.order_cost
         if time is None:
             return []
         costs = f"it costs {cost} point{'s' * (cost != 1)} and " if cost else ""
         steps = f"{time} step{'s' * (time > 1)}"
         following = "the next one replaces it, which may be the same"
-        return [f"The {name} stands for {steps}. If nobody delivers it in this time, {costs}{following}."]
+        return [f"The {self.order_noun} stands for {steps}. If nobody delivers it in this time, {costs}{following}."]
 
     def consequences(self, event: Any) -> list[str]:
         """Return what happened to the team in an event of a player, beside what the player did."""
         config = self.compiled.config
         losses = {
-            BURNS: ("Nobody took the soup out of its pot in time", config.burn_cost),
-            ORDER_EXPIRES: ("Nobody delivered the order in time", config.order_cost),
-            RECIPE_EXPIRES: ("Nobody delivered the recipe in time", config.order_cost),
+            Event.SOUP_BURNT: ("Nobody took the soup out of its pot in time", config.burn_cost),
+            Event.ORDER_EXPIRED: (f"Nobody delivered the {self.order_noun} in time", config.order_cost),
         }
-        happened = [losses[label] for label in event.label.split(", ") if label in losses]
+        labels = event.label.split(", ")
+        happened = [loss for code, loss in losses.items() if self.team_labels[code] in labels]
         return [
             f"{what}, which costs the team {cost} point{'s' * (cost > 1)}." if cost else f"{what}."
             for what, cost in happened

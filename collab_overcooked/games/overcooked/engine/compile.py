@@ -15,7 +15,7 @@ from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE, Level
 from collab_overcooked.kernels.paths import shortest_paths
 
-from .config import BURN_COST, ORDER_COST, OvercookedConfig, change_steps, pack_changes
+from .config import OvercookedConfig, change_steps, pack_changes
 from .constants import (
     BELTS,
     FIRST_BELT,
@@ -105,18 +105,6 @@ class Compiled:
     space: gymnasium.spaces.Box[Any]  # Of one player's observation
 
 
-def check_costs(config: Any) -> None:
-    """Refuse a cost of what cannot happen.
-
-    Raises:
-        ValueError: Soup that does not burn, or an order that stands for ever, has one.
-    """
-    if config.burn is None and config.burn_cost != BURN_COST:
-        raise ValueError(f"burn_cost={config.burn_cost} is for soup that burns; set burn, too")
-    if config.order_time is None and config.order_cost != ORDER_COST:
-        raise ValueError(f"order_cost={config.order_cost} is for orders that end; set order_time, too")
-
-
 def recipes_of(layouts: Sequence[Any], soups: Sequence[Sequence[int]], config: Any) -> Array:
     """Return the table ``recipes`` of a pool, given the numbers of the soups of each layout that may be drawn.
 
@@ -156,7 +144,6 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig, spare_p
     """
     names = check_names(layouts)
     n_players = _count_players(layouts, config)
-    check_costs(config)
     if config.dynamics == "auto":
         for layout in layouts:
             _refuse_small_orders(layout)

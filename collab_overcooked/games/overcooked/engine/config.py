@@ -16,10 +16,9 @@ from .observation_layout import AXES, ENCODINGS
 
 MAX_RADIUS = 100
 MAX_SIDE = 1_000  # cells of a padded picture in each direction
-Source = str | Path | Mapping[str, Any]
-
-
 AFTER = ("delivery",)
+BURN_COST, ORDER_COST = 5, 0  # points, by default
+Source = str | Path | Mapping[str, Any]
 
 
 def _changes(value: Any) -> dict[str, Any]:
@@ -39,9 +38,11 @@ def _changes(value: Any) -> dict[str, Any]:
     return read
 
 
-def changes_option() -> Any:
-    """Return the option ``changes`` of a game whose kitchens change."""
-    return field(
+@dataclass(frozen=True, kw_only=True)
+class KitchenConfig(Config):
+    """Options of Overcooked and of OvercookedV2."""
+
+    changes: int | Mapping[str, Any] | None = field(
         default=None,
         metadata={
             "meaning": "When the kitchen changes into the next layout of the pool: every number of steps (``100`` or"
@@ -50,41 +51,37 @@ def changes_option() -> Any:
             "parser": _changes,
         },
     )
-
-
-NOTICE = "Steps for which a change is announced in observations, texts and pictures; 0 keeps it secret."
-
-
-def burn_option() -> Any:
-    """Return the option ``burn`` of a game whose soup burns."""
-    meaning = "Steps after which ready soup burns if it stays in its pot, which is then empty. Default: never."
-    return integer(None, meaning, least=1, most=MAX_OPTION)
-
-
-BURN_COST = 5
-
-
-def burn_cost_option() -> Any:
-    """Return the option ``burn_cost`` of a game whose soup burns."""
-    return integer(BURN_COST, "Points that each burnt soup costs the team.", least=0, most=MAX_OPTION)
-
-
-def order_time_option() -> Any:
-    """Return the option ``order_time`` of a game whose orders end."""
-    meaning = (
-        "Steps for which one order at a time stands, drawn from those of the layout; only its soup pays. The next one"
-        " comes after its delivery or at the end of its time. Default: orders stand for ever."
+    notice: int = integer(
+        0, "Steps for which a change is announced in observations, texts and pictures; 0 keeps it secret.", least=0
     )
-    return integer(None, meaning, least=1, most=MAX_OPTION)
+    burn: int | None = integer(
+        None, "Steps after which ready soup burns if it stays in its pot, which is then empty. Default: never.", least=1
+    )
+    burn_cost: int = integer(BURN_COST, "Points that each burnt soup costs the team.", least=0)
+    order_time: int | None = integer(
+        None,
+        "Steps for which one order at a time stands, drawn from those of the layout; only its soup pays. The next one"
+        " comes after its delivery or at the end of its time. Default: orders stand for ever.",
+        least=1,
+    )
+    order_cost: int = integer(
+        ORDER_COST, "Points that each order costs the team if its time is over before it is delivered.", least=0
+    )
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.burn is None and self.burn_cost != BURN_COST:
+            raise ValueError(f"burn_cost={self.burn_cost} is for soup that burns; set burn, too")
+        if self.order_time is None and self.order_cost != ORDER_COST:
+            raise ValueError(f"order_cost={self.order_cost} is for orders that end; set order_time, too")
 
-ORDER_COST = 0
+    def last_tick(self, cook_time: int) -> int:
+        """Return the highest tick of soup in a pot: the one at which it is ready, or the last before it burns."""
+        return cook_time + (self.burn or 1) - 1
 
-
-def order_cost_option() -> Any:
-    """Return the option ``order_cost`` of a game whose orders end."""
-    meaning = "Points that each order costs the team if its time is over before it is delivered."
-    return integer(ORDER_COST, meaning, least=0, most=MAX_OPTION)
+    def longest_time(self, cook_time: int) -> int:
+        """Return the longest time that a pot shows: until its soup is ready, or then until it burns."""
+        return max(cook_time, self.burn or 0)
 
 
 def change_steps(changes: Any) -> tuple[int, int]:
@@ -109,7 +106,7 @@ def _size(value: Any) -> list[int]:
 
 
 @dataclass(frozen=True)
-class OvercookedConfig(Config):
+class OvercookedConfig(KitchenConfig):
     """Options of Overcooked."""
 
     presentation: ClassVar = {
@@ -156,12 +153,6 @@ class OvercookedConfig(Config):
         "empty_handed", 'Who opens gates: ``"empty_handed"`` or ``"anyone"``.', ("empty_handed", "anyone")
     )
     gate_reset: bool = boolean(True, "Close all gates when an episode starts; the original does not reset them.")
-    changes: int | Mapping[str, Any] | None = changes_option()
-    notice: int = integer(0, NOTICE, least=0)
-    burn: int | None = burn_option()
-    burn_cost: int = burn_cost_option()
-    order_time: int | None = order_time_option()
-    order_cost: int = order_cost_option()
     obs: str = choice("lossless", '``"lossless"``, ``"features"``, ``"jaxmarl"`` or ``"gates"``.', ENCODINGS)
     axes: str | None = choice(
         None, 'Order of a picture\'s axes: ``"whc"`` (x first, as the original), ``"hwc"`` or ``"chw"``.', tuple(AXES)

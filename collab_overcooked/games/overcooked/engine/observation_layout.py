@@ -83,6 +83,11 @@ def fill_view(
     return shape
 
 
+def empty_view(config: Any) -> Array:
+    """Return a view of the options of Overcooked or OvercookedV2, without any place in memory."""
+    return config.pack(View, radius=NOTHING, channels=0, changes=NOTHING, order=NOTHING, work=NOTHING)
+
+
 def compile_view(
     config: Any,
     symbols: set[str],
@@ -110,8 +115,8 @@ def compile_view(
     """
     obs, view_radius = config.obs, config.view_radius
     encoding = Encoding[obs.upper()]
-    view = np.full(len(View), NOTHING, np.int32)
-    view[[View.ENCODING, View.BURN]] = encoding, NOTHING if config.burn is None else config.burn
+    view = empty_view(config)
+    view[View.ENCODING] = encoding
     object_cells = _object_cells(terrain)
     _refuse_unknown(symbols, n_players, obs)
     if encoding >= Encoding.FEATURES:
@@ -134,7 +139,8 @@ def compile_view(
     view[View.WORK] -= base if view[View.WORK] != NOTHING else 0
     template = _template(terrain, shown, channels, view_radius or 0, order)
     nearest = np.zeros((len(terrain), 0, len(NearestObject)), np.int32)
-    numbers = _max_numbers(encoding, cook_time, gate_limit, config.burn or 0)
+    pot_ticks = config.last_tick(cook_time), config.longest_time(cook_time)
+    numbers = _max_numbers(encoding, *pot_ticks, gate_limit)
     high = np.array([*numbers[:map_channels], *further, *[1] * spare_planes])
     space = _map_space(shape, order, np.minimum(high, MAX_NUMBER))
     drawn = {"template": template, "nearest": nearest, "planes": np.zeros(0, np.int32)}
@@ -148,7 +154,7 @@ def _compile_features(
     distances = np.stack([measure_distances(*maps) for maps in zip(floor, neighbours, strict=True)])
     nearest = np.stack([_nearest(*maps) for maps in zip(terrain, distances, strict=True)])
     height, width = terrain.shape[1:]
-    longest = max(cook_time, config.burn or 0)
+    longest = config.longest_time(cook_time)
     low, high = feature_bounds(height, width, n_players, longest, config.notice, config.order_time)
     order_numbers = 0 if config.order_time is None else ORDER_NUMBERS
     if config.notice:
@@ -266,12 +272,11 @@ def _map_space(shape: tuple[int, ...], order: Sequence[int], high: Array) -> gym
     return counts_to(highest)
 
 
-def _max_numbers(encoding: Encoding, cook_time: int, gate_limit: int, burn: int) -> Array:
+def _max_numbers(encoding: Encoding, last_tick: int, longest_time: int, gate_limit: int) -> Array:
     names = GateChannel if encoding == Encoding.GATES else Channel
     counts = ("POT_ONIONS", "POT_TOMATOES", "SOUP_ONIONS", "SOUP_TOMATOES")
     high = dict.fromkeys(counts, MAX_INGREDIENTS)
-    high |= {"POT_TICK": cook_time + max(burn - 1, 0), "TIME_LEFT": max(cook_time, burn)}
-    high["GATE_COUNTER"] = gate_limit
+    high |= {"POT_TICK": last_tick, "TIME_LEFT": longest_time, "GATE_COUNTER": gate_limit}
     return np.array([min(high.get(name, 1), MAX_NUMBER) for name in names.__members__])
 
 

@@ -484,6 +484,17 @@ def burn(pot, times, limit):
 
 
 @kernel
+def age_pot(pot, times, params):
+    """Ready soup may burn, then a pot cooks; it starts by itself where that does not take an interact.
+
+    Mutates: pot. Returns: 1 for burnt soup, else 0.
+    """
+    burnt = burn(pot, times, params[Param.BURN]) if params[Param.BURN] != NOTHING else 0
+    cook(pot, times, params[Param.AUTO_START] == 1 and params[Param.FULL_WAITS] == 0)
+    return burnt
+
+
+@kernel
 def charge(points, event, clock, out):
     """What goes wrong costs points, of which every player bears an equal part; all of them have the event.
 
@@ -559,17 +570,13 @@ def advance(tables, env):
     """
     k, cells, params = env.clock[Clock.LAYOUT], env.cells, tables.params
     frame, times, burnt = tables.frames[k], tables.times[k], 0
-    starts = params[Param.AUTO_START] == 1 and params[Param.FULL_WAITS] == 0
     if frame[LayoutSize.BELTS] > 0:
         move_belts(tables, env)
     for p in range(frame[LayoutSize.STATIONS]):
         x, y = tables.stations[k, p, 0], tables.stations[k, p, 1]
         work_by_itself(cells[y, x], tables.terrain[k, y, x], tables.prepare)
     for p in range(frame[LayoutSize.POTS]):
-        pot = cells[tables.pots[k, p, 1], tables.pots[k, p, 0]]
-        if params[Param.BURN] != NOTHING:
-            burnt += burn(pot, times, params[Param.BURN])
-        cook(pot, times, starts)
+        burnt += age_pot(cells[tables.pots[k, p, 1], tables.pots[k, p, 0]], times, params)
     for g in range(frame[LayoutSize.GATES]):
         x, y = tables.gates[k, g, 0], tables.gates[k, g, 1]
         occupied = is_occupied(x, y, env.players)

@@ -73,19 +73,29 @@ def step_env(tables, env, actions, out):
     fulfilled = interact_in_turn(tables, env, out)
     move_players(tables.terrain[k], env, out)
     clock[Clock.T] += 1
-    burnt = advance(tables, env)
     delivered = False
     for i in range(players.shape[0]):
         if events[i, EventColumn.CODE] & (1 << Event.SOUP_DELIVERY):
             clock[Clock.SERVED] += 1
             clock[Clock.SCORE] += int(out.sparse[i])
             delivered = True
+    pass_time(tables, env, fulfilled, delivered, out)
+    return end_step(env, out, params[Param.SHAPED])
+
+
+@kernel
+def pass_time(tables, env, fulfilled, delivered, out):
+    """Pots, stations and belts go on, losses are charged, and a new order or another kitchen may come.
+
+    Mutates: env, out.
+    """
+    params, clock = tables.params, env.clock
+    burnt = advance(tables, env)
     if burnt > 0:
         charge(burnt * params[Param.BURN_COST], Event.SOUP_BURNT, clock, out)
     if renew_order(tables, env, fulfilled):
         charge(params[Param.ORDER_COST], Event.ORDER_EXPIRED, clock, out)
     change_in_time(tables, env, delivered)
-    return end_step(env, out, params[Param.SHAPED])
 
 
 @kernel

@@ -142,7 +142,7 @@ class OvercookedManual(OvercookedText):
         if not ends:
             return f"Soups on order: {soups}."
         drawn = f"One soup at a time is on order, and only this one pays. It is drawn from these: {soups}."
-        return " ".join([drawn, *self.order_rules("order")])
+        return " ".join([drawn, *self.order_rules()])
 
     def _goal(self, k: int, steps: int, seat: int, alone: bool = False) -> list[str]:
         team = " as a team" if self.n_agents > 1 and not alone else ""

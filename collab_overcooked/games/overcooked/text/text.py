@@ -63,7 +63,7 @@ from ..engine.macro_actions import judge_action
 from ..engine.rules import count_ingredients, count_kind, is_idle, is_ready, needed_work
 from ..engine.solvability import FLOOR, flood, neighbours
 from ..engine.spec import counts_of
-from ..pool import BURNS, ORDER_EXPIRES, PREPARED
+from ..pool import PREPARED, TEAM_LABELS
 from .scene import OvercookedScenes
 
 Array = np.ndarray
@@ -174,9 +174,8 @@ LABELS = {
     Event.SOUP_PICKUP: "take soup",
     Event.SOUP_DELIVERY: "deliver soup",
     Event.SOUP_DROP: "put soup down",
-    Event.SOUP_BURNT: BURNS,
     Event.PREPARATION: "prepare ingredient",
-    Event.ORDER_EXPIRED: ORDER_EXPIRES,
+    **TEAM_LABELS,
 }
 EVENT_NAMES = tuple((int(event), event.name.lower()) for event in Event)
 

@@ -11,22 +11,10 @@ from collab_overcooked.kernels.grid import cell_ahead
 from collab_overcooked.kernels.macro_actions import PRIMITIVE
 from collab_overcooked.render.model import Drawing
 
-from ..engine.constants import (
-    HAND_END,
-    HORIZON,
-    Action,
-    Change,
-    Clock,
-    Effect,
-    LayoutSize,
-    Order,
-    Param,
-    Player,
-    Reason,
-)
+from ..engine.constants import HAND_END, HORIZON, Action, Change, Clock, Effect, Order, Param, Player, Reason
 from ..engine.rules import effect_of
 from ..engine.state import Out, State
-from ..pool import PROCEDURAL, read_pool, refuse_generator
+from ..pool import PROCEDURAL, TEAM_LABELS, read_pool, refuse_generator
 from .engine import rules
 from .engine.compile import compile_layouts
 from .engine.config import OvercookedV2Config
@@ -73,12 +61,11 @@ class OvercookedV2(OvercookedV2Text):
         drawn = (config.random_start, config.random_state, config.permuted_ingredients)
         self.deterministic = len(self.layouts) == 1 and not self.all_recipes and not any(drawn)
         if config.reward == "sparse":
-            params, pots = self.compiled.tables.params, self.compiled.tables.frames[:, LayoutSize.POTS]
-            paying = {event: rules.reward_for(event, params[Param.WRONG_PAYS]) for event in Event}
-            self.event_pay = [Pay(event.name.lower(), team=(points, points)) for event, points in paying.items()]
-            least = -float(config.burn_cost * int(pots.max()))
-            self.event_pay[Event.SOUP_BURNT] = Pay("soup_burnt", team=(least, 0.0))
-            self.event_pay[Event.ORDER_EXPIRED] = Pay("order_expired", team=(-float(config.order_cost), 0.0))
+            wrong = self.compiled.tables.params[Param.WRONG_PAYS]
+            own = [event for event in Event if event not in TEAM_LABELS]
+            paying = {event: rules.reward_for(event, wrong) for event in own}
+            pays = [Pay(event.name.lower(), team=(points, points)) for event, points in paying.items()]
+            self.event_pay = [*pays, *self.team_pays()]
         self._set_spaces(self.compiled.space)
 
     def with_spare_planes(self, planes: int) -> OvercookedV2:

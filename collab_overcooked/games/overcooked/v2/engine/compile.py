@@ -20,7 +20,6 @@ from ...engine.compile import (
     best_of,
     by_soup,
     check_changes,
-    check_costs,
     check_names,
     compile_grids,
     compile_terrain,
@@ -33,16 +32,14 @@ from ...engine.constants import (
     BELTS,
     COUNT,
     MAX_INGREDIENTS,
-    NOTHING,
     STATIONS,
     LayoutSize,
     NearestObject,
     Param,
     Shaping,
     Terrain,
-    View,
 )
-from ...engine.observation_layout import AXES, fill_view, further_planes, place_planes
+from ...engine.observation_layout import AXES, empty_view, fill_view, further_planes, place_planes
 from ...engine.state import Tables
 from .config import OvercookedV2Config
 from .constants import COOK_TIME, DELIVERY_PAYS, INGREDIENTS, KINDS_OF_CELLS, WRONG_PAYS, Plane
@@ -79,12 +76,10 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedV2Config, spare
     counts = {len(layout.starts) for layout in layouts}
     if len(counts) > 1:
         raise ValueError(f"layouts of the pool start {sorted(counts)} players; all must start as many")
-    check_costs(config)
     terrain = compile_terrain([layout.grid for layout in layouts], KINDS_OF_CELLS)
-    planes = planes_of(kinds, max(COOK_TIME, config.burn or 0))
+    planes = planes_of(kinds, config.longest_time(COOK_TIME))
     shown = _shown(planes, kinds, config)
-    views = np.full(len(View), NOTHING, np.int32)
-    views[View.BURN] = NOTHING if config.burn is None else config.burn
+    views = empty_view(config)
     further = further_planes(config, terrain, 1)
     drawn = dict(zip(STATIC, range(starts_of(planes)[Plane.TERRAIN], len(shown)), strict=False))
     drawn |= place_planes(further, len(shown), views)

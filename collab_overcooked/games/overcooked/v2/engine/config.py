@@ -6,22 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from collab_overcooked.io.config import Config, boolean, choice, integer, unchecked
+from collab_overcooked.io.config import boolean, choice, integer, unchecked
 
-from ...engine.config import (
-    MAX_RADIUS,
-    NOTICE,
-    Source,
-    burn_cost_option,
-    burn_option,
-    changes_option,
-    order_cost_option,
-    order_time_option,
-)
+from ...engine.config import MAX_RADIUS, KitchenConfig, Source
 
 
 @dataclass(frozen=True)
-class OvercookedV2Config(Config):
+class OvercookedV2Config(KitchenConfig):
     """Options of OvercookedV2."""
 
     layout: Source | Sequence[Source] = unchecked(
@@ -67,9 +58,3 @@ class OvercookedV2Config(Config):
     generator: Mapping[str, Any] | None = unchecked(
         None, 'Options of the generator of ``"procedural"``: ``{"seed": 1, "count": 256, "rooms": 2}``.'
     )
-    changes: int | Mapping[str, Any] | None = changes_option()
-    notice: int = integer(0, NOTICE, least=0)
-    burn: int | None = burn_option()
-    burn_cost: int = burn_cost_option()
-    order_time: int | None = order_time_option()
-    order_cost: int = order_cost_option()

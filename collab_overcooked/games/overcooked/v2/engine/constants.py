@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from ...engine.constants import BELTS, FIRST_PILE, NOTHING, STATIONS, Terrain
+from ...engine.constants import Event as KitchenEvent
 
 INGREDIENTS = ("onion", "tomato", "carrot", "mushroom", "potato", "cucumber", "leek", "pea", "apple", "banana")
 COOK_TIME = 20
@@ -42,7 +43,7 @@ class Plane(IntEnum):
 
 
 class Event(IntEnum):
-    """Events of a player in a step, a bit each of ``EventColumn.CODE``."""
+    """Events of a player in a step, a bit each of ``EventColumn.CODE``; the last three are those of Overcooked."""
 
     INGREDIENT_PICKUP = 0  # from a pile
     PLATE_PICKUP = 1  # from a pile
@@ -54,9 +55,9 @@ class Event(IntEnum):
     SOUP_DELIVERY = 7  # of the recipe
     WRONG_DELIVERY = 8
     PRESS = 9
-    SOUP_BURNT = 10  # of all players
-    ORDER_EXPIRED = 11  # of all players
-    PREPARATION = 12  # interact with an ingredient at a station
+    SOUP_BURNT = KitchenEvent.SOUP_BURNT
+    ORDER_EXPIRED = KitchenEvent.ORDER_EXPIRED
+    PREPARATION = KitchenEvent.PREPARATION
 
 
 # Events of Effect, in order, and two that depend on what is held too. Plain ints, as kernels return one type.

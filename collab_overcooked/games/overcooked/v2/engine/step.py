@@ -7,9 +7,8 @@ from collab_overcooked.kernels.events import clear_events
 from collab_overcooked.kernels.jit import kernel, row_at
 
 from ...engine.constants import FIRST_ID, HAND_END, Clock, LayoutSize, Param, Player, Terrain
-from ...engine.rules import advance, charge, choose_primitives, draw_order, is_counter, move_players, renew_order
-from ...engine.step import change_in_time, choose_layout, clear_cells, clear_rewards, end_step, place_players
-from .constants import Event
+from ...engine.rules import choose_primitives, draw_order, is_counter, move_players
+from ...engine.step import choose_layout, clear_cells, clear_rewards, end_step, pass_time, place_players
 from .observe import observe_env
 from .rules import draw_thing, fill_pot, interact_in_turn, learn_recipe, permute_channels
 
@@ -20,26 +19,21 @@ def step_env(tables, env, actions, out):
 
     Mutates: env, out.
     """
-    clock, sparse, params = env.clock, out.sparse, tables.params
+    clock, sparse = env.clock, out.sparse
     k = clock[Clock.LAYOUT]
     clear_events(out.events, FIRST_ID)
     clear_rewards(out)
     choose_primitives(actions, tables.levels, out.events)
     move_players(tables.terrain[k], env, out)
     delivered = interact_in_turn(tables, env, out)
-    burnt = advance(tables, env)
     clock[Clock.T] += 1
     clock[Clock.DELIVERED] = delivered
     for i in range(sparse.shape[0]):
         clock[Clock.SCORE] += int(sparse[i])
         clock[Clock.SERVED] += sparse[i] > 0
-    if burnt > 0:
-        charge(burnt * params[Param.BURN_COST], Event.SOUP_BURNT, clock, out)
-    if renew_order(tables, env, delivered):
-        charge(params[Param.ORDER_COST], Event.ORDER_EXPIRED, clock, out)
-    change_in_time(tables, env, delivered)
+    pass_time(tables, env, delivered, delivered, out)
     learn_recipe(tables, env)
-    return end_step(env, out, params[Param.SHAPED])
+    return end_step(env, out, tables.params[Param.SHAPED])
 
 
 @kernel

@@ -12,7 +12,7 @@ from collab_overcooked.io.text import plural
 from ...engine.constants import BELTS, BUTTON_TIME, MAX_INGREDIENTS, Clock, EventColumn, Param, Reason, Terrain
 from ...engine.constants import STATIONS as PREPARING
 from ...engine.state import Out, State
-from ...pool import BURNS, RECIPE_EXPIRES
+from ...pool import TEAM_LABELS
 from ...text.text import (
     MOVES,
     MOVES_SEEN,
@@ -58,8 +58,8 @@ LABELS = {
     Event.WRONG_DELIVERY: "deliver wrong soup",
     Event.PRESS: "press button",
     Event.PREPARATION: "prepare ingredient",
-    Event.SOUP_BURNT: BURNS,
-    Event.ORDER_EXPIRED: RECIPE_EXPIRES,
+    **TEAM_LABELS,
+    Event.ORDER_EXPIRED: "recipe expires",
 }
 KINDS_OF_CELLS = {  # that a change may bring
     Terrain.FLOOR: "floor",
@@ -142,6 +142,7 @@ class OvercookedV2Text(OvercookedV2Scenes):
     """Texts of a pool of layouts."""
 
     texts, things, kinds_of_cells = PRIMITIVE_TEXTS, THINGS, KINDS_OF_CELLS
+    order_noun, team_labels = "recipe", LABELS
 
     @property
     def display_names(self) -> tuple[str, ...]:
@@ -248,7 +249,7 @@ class OvercookedV2Text(OvercookedV2Scenes):
             "points.",
             f"The recipe is one of: {'; '.join(recipe_text(names_of(recipe)) for recipe in layout.recipes)}. "
             f"It is drawn at random{', and drawn again after each delivery of it' if redraws else ''}.",
-            *self.order_rules("recipe"),
+            *self.order_rules(),
             *self._knowledge(layout),
             *self._rules(),
             *self.change_rules(),

@@ -39,7 +39,10 @@ from .engine.rules import next_layout
 from .engine.state import State
 
 Layout = TypeVar("Layout")
-TEAM_LABELS = {Event.SOUP_BURNT: "soup burns", Event.ORDER_EXPIRED: "order expires"}  # what happens to the team
+TEAM_LABELS: Mapping[int, str] = {
+    Event.SOUP_BURNT: "soup burns",
+    Event.ORDER_EXPIRED: "order expires",
+}  # what happens to the team
 PREPARED = {Terrain.BOARD: "chopped", Terrain.GRILL: "grilled", Terrain.BLENDER: "blended"}
 PROCEDURAL = "procedural"  # layout of a pool that is generated
 

@@ -25,6 +25,7 @@ from ..engine.constants import (
     FIRST_INGREDIENT,
     FIRST_ROWS,
     HAND_END,
+    IDLE,
     INGREDIENTS,
     LETTERS,
     MAX_INGREDIENTS,
@@ -60,10 +61,11 @@ from ..engine.directives import (
     nearest_counter,
 )
 from ..engine.macro_actions import judge_action
-from ..engine.rules import count_ingredients, count_kind, is_idle, is_ready, needed_work
+from ..engine.rules import count_kind, needed_work
 from ..engine.solvability import FLOOR, flood, neighbours
 from ..engine.spec import counts_of
 from ..pool import PREPARED, TEAM_LABELS
+from .kitchen_scene import burning_text
 from .scene import OvercookedScenes
 
 Array = np.ndarray
@@ -162,7 +164,7 @@ def read_answer(answer: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-LABELS = {
+LABELS: dict[int, str] = {
     Event.TOMATO_PICKUP: "take tomato",
     Event.TOMATO_DROP: "put tomato down",
     Event.POTTING_TOMATO: "put tomato in pot",
@@ -197,7 +199,7 @@ def event_of(row: Sequence[int] | Array, sparse: float, shaped: float) -> dict[s
     if not found:
         return None
     return {
-        "event": found[0].name.lower(),
+        "event": Event(found[0]).name.lower(),
         "events": event_names(bits),
         "label": ", ".join(LABELS[event] for event in found),
         "sparse": float(sparse),
@@ -289,23 +291,17 @@ def _counter_lines(
     ]
 
 
-def pot_text(pot: Array, times: Array, burn: int | None = None) -> str:
-    """Return the text of a pot: contents and stage, but not the remaining time.
-
-    Args:
-        pot: Its cell, see ``Thing``.
-        times: Steps of cooking, by soup.
-        burn: Steps after which ready soup burns; None for never.
-    """
-    if pot[Thing.ITEM] == Item.NONE:
+def pot_text(soup: Mapping[str, Any] | None) -> str:
+    """Return the text of a pot: contents and stage, but not the remaining time of cooking."""
+    if soup is None:
         return f"0 of {MAX_INGREDIENTS} ingredients, off, not cooking"
-    count = count_kind(pot[Thing.SOUP], Item.TOMATO)
+    count = soup["ingredients"].count("tomato")
     tomatoes = f" ({count} of them tomatoes)" if count else ""
-    stage = "off, not cooking" if is_idle(pot) else "off, done" if is_ready(pot, times) else "on, still cooking"
-    if burn is not None and is_ready(pot, times):
-        left = int(times[pot[Thing.SOUP]] + burn - pot[Thing.TICK])
-        stage = f"done, burns in {left} step{'s' * (left != 1)}"
-    return f"{count_ingredients(pot[Thing.SOUP])} of {MAX_INGREDIENTS} ingredients{tomatoes}, {stage}"
+    stage = "off, not cooking" if soup["tick"] == IDLE else "on, still cooking"
+    if soup["ready"]:
+        burning = burning_text(soup)
+        stage = f"done, {burning}" if burning else "off, done"
+    return f"{len(soup['ingredients'])} of {MAX_INGREDIENTS} ingredients{tomatoes}, {stage}"
 
 
 def gate_text(gate: Sequence[int], limit: int) -> str:
@@ -489,9 +485,8 @@ class OvercookedText(OvercookedScenes):
                 )
                 + "."
             )
-        pots = {name: np.array(seen["objects"][name]) for name in kinds[Kind.POT]}
-        burn = self.compiled.config.burn
-        lines += [f"{name}: {pot_text(pot, tables.times[k], burn)}." for name, pot in pots.items()]
+        pots = {name: self.decode_thing(seen["objects"][name], k, in_pot=True) for name in kinds[Kind.POT]}
+        lines += [f"{name}: {pot_text(pot)}." for name, pot in pots.items()]
         at = (int(state.players[i, seat, Player.X]), int(state.players[i, seat, Player.Y]))
         ever = self.within_reach(int(k), at, FLOOR)
         lines += _counter_lines(seen, moves, ever, seen["blocked"][seat], blocked, tables.prepare)

@@ -107,9 +107,10 @@ def test_an_announcement_names_the_cells_but_no_player_out_of_view() -> None:
 
 
 def test_a_memory_forgets_what_lay_on_cells_that_changed() -> None:
-    compiled = OvercookedV2([LEFT, RIGHT], view_radius=1).compiled
+    game = OvercookedV2([LEFT, RIGHT], view_radius=1)
+    compiled = game.compiled
     paths = [ShortestPaths(layout, compiled.tables.regions[k]) for k, layout in enumerate(compiled.layouts)]
-    memory = Memory(compiled, paths[0], 0, 0)
+    memory = Memory(game, paths[0], 0, 0)
     players = [{"position": [1, 1], "facing": "north", "holding": None, "knows_recipe": True}, None]
     plate = {"position": [0, 0], "item": "plate"}
     soup = {"position": [2, 0], "item": "soup", "ingredients": ["onion"], "left": 0, "ready": False}

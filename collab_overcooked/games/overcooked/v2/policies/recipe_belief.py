@@ -29,7 +29,7 @@ from ..engine.compile import Compiled
 from ..engine.config import OvercookedV2Config
 from ..engine.constants import COOK_TIME, INGREDIENTS
 from ..engine.spec import Layout, names_of
-from ..text.scene import cells_in_view
+from ..text.scene import OvercookedV2Scenes, cells_in_view
 
 GAME = "OvercookedV2-v0"
 
@@ -155,8 +155,8 @@ Scene = Mapping[str, Any]
 class Memory:
     """Knowledge of a seat from all its scenes in an episode."""
 
-    def __init__(self, compiled: Compiled, paths: ShortestPaths, seat: int, seed: int) -> None:
-        self._compiled, self._paths, self._seat = compiled, paths, seat
+    def __init__(self, game: OvercookedV2Scenes, paths: ShortestPaths, seat: int, seed: int) -> None:
+        self._game, self._compiled, self._paths, self._seat = game, game.compiled, paths, seat
         self._rng = np.random.default_rng(seed)
         self._objects: dict[tuple[int, int], dict[str, Any]] = {}
         self._others: dict[int, dict[str, Any]] = {}
@@ -180,9 +180,12 @@ class Memory:
         """Update beliefs from a seat's scene, and return the scene completed by beliefs about cells out of view."""
         visible = cells_in_view(self._compiled.tables, *scene["players"][self._seat]["position"])
         hidden = {cell: thing for cell, thing in self._objects.items() if not visible[cell[1], cell[0]]}
-        burn = self._compiled.config.burn
-        aged = {cell: _aged(thing, burn) for cell, thing in hidden.items() if thing.get("burns_in") != 1}
-        self._objects = aged | {tuple(thing["position"]): thing for thing in scene["objects"]}
+        k = self._game.layout_of(scene)
+        self._objects = {tuple(thing["position"]): thing for thing in scene["objects"]}
+        for cell, thing in hidden.items():
+            later = self._game.pot_later(thing, k) if thing["item"] == "soup" else thing
+            if later is not None:
+                self._objects[cell] = {**later, "position": list(cell)}
         self._learn(scene)
         self._before = scene
         players = [player or self._believed(j, visible, scene["players"]) for j, player in enumerate(scene["players"])]
@@ -228,16 +231,6 @@ class Memory:
         return (me["position"][0] + dx, me["position"][1] + dy) in self._paths.layout.cells("X")
 
 
-def _aged(thing: dict[str, Any], burn: int | None) -> dict[str, Any]:
-    if "burns_in" in thing:
-        return {**thing, "burns_in": thing["burns_in"] - 1}
-    if not thing.get("left"):
-        return thing
-    is_ready = thing["left"] == 1
-    burns = {"burns_in": burn} if is_ready and burn is not None else {}
-    return {**thing, "left": thing["left"] - 1, "ready": is_ready, **burns}
-
-
 PATIENCE = 3  # failed moves after which a player steps anywhere
 MAX_WAIT = 60  # steps that a player waits for a button before it guesses, and between two presses for the same recipe
 
@@ -275,7 +268,7 @@ class RecipeBeliefPolicy(PolicyBase):
     def _enter(self, k: int) -> None:
         paths = ShortestPaths(self._compiled.layouts[k], self._compiled.tables.regions[k])
         if self._layout == NOTHING:
-            self._memory = Memory(self._compiled, paths, self._seat, self._seed)
+            self._memory = Memory(self._game, paths, self._seat, self._seed)
         else:
             self._memory.enter(paths)
         self._layout, self._paths, self._cooked = k, paths, ()

@@ -12,38 +12,17 @@ from collab_overcooked.envs.api import rows
 from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.envs.scene_codec import Codec, Part, Rows
 from collab_overcooked.envs.seen import SeatView
-from collab_overcooked.io.config import MAX_OPTION
-from collab_overcooked.io.schema import boolean_or_bit, integer, list_of, one_of, optional, record
-from collab_overcooked.kernels.grid import Direction
+from collab_overcooked.io.schema import boolean_or_bit, integer, list_of, one_of, record
 
 from ...engine.compile import cells_of
-from ...engine.constants import (
-    BUTTON_TIME,
-    FIRST_INGREDIENT,
-    HAND_END,
-    IDLE,
-    MACHINE_WORK,
-    MAX_INGREDIENTS,
-    NOTHING,
-    Clock,
-    Item,
-    LayoutSize,
-    Param,
-    Player,
-    Terrain,
-    Thing,
-)
-from ...engine.spec import counts_of
+from ...engine.constants import BUTTON_TIME, IDLE, NOTHING, Clock, LayoutSize, Param, Player, Terrain, Thing
 from ...engine.state import State, Tables
-from ...pool import PREPARED, KitchenPool
-from ...text.scene import can_lie, check_places, check_work, decode_work
+from ...text.kitchen_scene import KitchenScenes, check_places
 from ..engine.constants import COOK_TIME, DELIVERY_PAYS, INGREDIENTS, Event
 from ..engine.spec import Recipe, names_of, number_of_recipe
 from ..engine.step import learn_batch
 
-MAX_SCORE = 10**9
 REDRAWN = " The next recipe is drawn anew."
-SOUP = "soup"  # in a pot; on a plate it is a dish
 
 Scene = Mapping[str, Any]
 
@@ -56,75 +35,6 @@ def _permutation(names: Sequence[str]) -> Codec:
         return listed
 
     return Codec(parser, lambda row: [names[kind] for kind in row], lambda value: [names.index(name) for name in value])
-
-
-def _number(names: Sequence[str]) -> int:
-    return number_of_recipe(tuple(map(INGREDIENTS.index, names)))
-
-
-def _names(soup: int) -> list[str]:
-    return [name for name, count in zip(INGREDIENTS, counts_of(soup), strict=False) for _ in range(count)]
-
-
-def _thing_parsers(names: Sequence[str]) -> dict[str, Any]:
-    return {
-        "item": one_of([*names, "plate", "dish", SOUP], "item"),
-        "ingredients": list_of(one_of(names, "ingredient"), 1, MAX_INGREDIENTS, "ingredients"),
-        "work": integer(0, MACHINE_WORK),
-        "needs": integer(1, MACHINE_WORK),
-        "preparation": one_of([*PREPARED.values()], "preparation"),
-    }
-
-
-def _content(names: Sequence[str], prepare: np.ndarray) -> Codec:
-    parser = record(_thing_parsers(names), ["item"])
-    return Codec(optional(parser), lambda thing: decode_thing(thing, prepare), encode_thing)
-
-
-def decode_thing(thing: Sequence[int], prepare: np.ndarray) -> dict[str, Any] | None:
-    """Decode what is in a hand or on a counter, see ``Thing``."""
-    item, soup, tick = thing
-    if item == Item.SOUP:
-        return {"item": "dish", "ingredients": _names(soup)}
-    if item in (Item.NONE, Item.DISH):
-        return {"item": "plate"} if item == Item.DISH else None
-    return {"item": INGREDIENTS[item - FIRST_INGREDIENT], **decode_work(item, tick, prepare, derived=True)}
-
-
-def encode_thing(thing: Mapping[str, Any] | None) -> tuple[int, int, int]:
-    """Encode what is in a hand or on a counter, see ``Thing``."""
-    if thing is None:
-        return Item.NONE, 0, 0
-    if thing["item"] in INGREDIENTS:
-        return FIRST_INGREDIENT + INGREDIENTS.index(thing["item"]), 0, thing.get("work", 0)
-    if thing["item"] == "plate":
-        return Item.DISH, 0, 0
-    return Item.SOUP, _number(thing.get("ingredients", ())), COOK_TIME
-
-
-def _decode_pot(pot: Sequence[int], burn: int | None) -> dict[str, Any]:
-    _, soup, tick = pot
-    is_ready = tick >= COOK_TIME
-    left = 0 if tick == IDLE or is_ready else COOK_TIME - tick
-    burns = {"burns_in": COOK_TIME + burn - tick} if is_ready and burn is not None else {}
-    return {"item": SOUP, "ingredients": _names(soup), "left": left, "ready": is_ready, **burns}
-
-
-def _encode_pot(soup: Mapping[str, Any], burn: int | None) -> tuple[int, int, int]:
-    left = soup.get("left", 0)
-    tick = COOK_TIME - left if left else IDLE
-    if soup.get("ready"):
-        waited = burn - soup["burns_in"] if burn is not None and "burns_in" in soup else 0
-        tick = COOK_TIME + waited
-    return Item.SOUP, _number(soup.get("ingredients", ())), tick
-
-
-def _check_thing(place: str, thing: Mapping[str, Any] | None) -> None:
-    if thing is not None and thing["item"] in ("dish", SOUP):
-        if not thing.get("ingredients"):
-            raise ValueError(f"{place}: ingredients of a {thing['item']} are 1 to {MAX_INGREDIENTS}, not []")
-        if thing["item"] == SOUP and "left" not in thing:
-            raise ValueError(f"{place}: hands hold a dish, not {SOUP}")
 
 
 class KitchenView(SeatView):
@@ -162,92 +72,54 @@ def cells_in_view(tables: Tables, x: int, y: int) -> np.ndarray:
     return near | (radius == NOTHING)
 
 
-class OvercookedV2Scenes(KitchenPool):
-    """Scenes of a pool of layouts; players know the recipe once they have seen it."""
+class OvercookedV2Scenes(KitchenScenes):
+    """Scenes of a pool of layouts; players know the recipe once they have seen it.
+
+    Soup in a pot has ``left``, the steps that it still cooks, and ``ready``; soup on a plate is a dish.
+    """
 
     seat_view = KitchenView
+    dish_name, plated_name = "plate", "dish"
+    where_things_lie = "soup is in pots, all else lies on counters or where it is prepared"
+
+    @property
+    def ingredient_names(self) -> Sequence[str]:
+        return INGREDIENTS[: self.compiled.kinds]
+
+    def timed(self, tick: int, time: int, in_pot: bool, derived: bool) -> dict[str, Any]:
+        if not in_pot:
+            return {}
+        is_ready = tick >= time
+        return {"left": 0 if tick == IDLE or is_ready else time - tick, "ready": is_ready}
+
+    def tick_of(self, soup: Mapping[str, Any], time: int, in_pot: bool) -> int:
+        left: int = soup.get("left", 0)
+        if not in_pot or soup.get("ready"):
+            return time
+        return time - left if left else IDLE
 
     def scene_parts(self) -> dict[str, Part]:
-        tables, names = self.compiled.tables, INGREDIENTS[: self.compiled.kinds]
-        height, width = tables.terrain.shape[1:]
-        position = codec.vector([codec.integers(0, width - 1), codec.integers(0, height - 1)], "coordinates")
-        player = {
-            "position": codec.column("players", slice(Player.X, Player.Y + 1), position),
-            "facing": codec.column("players", Player.FACING, codec.members_of(Direction, "facing")),
-            "holding": codec.column("players", slice(Player.HAND, HAND_END), _content(names, tables.prepare)),
-            "knows_recipe": codec.column("players", Player.KNOWS, codec.BOOLEAN),
-        }
+        names, thing = self.ingredient_names, self.thing_parsers()
+        player = self.player_parts(thing)
+        player["knows_recipe"] = codec.column("players", Player.KNOWS, codec.BOOLEAN)
         n_players = self.compiled.n_players
         orders = codec.by_entry([codec.row("channels", _permutation(names))] * n_players, "players")
         several = len(self.compiled.names) > 1
+        recipes = sorted({number_of_recipe(recipe) for layout in self.layouts for recipe in layout.recipes})
         layout = codec.column("clock", Clock.LAYOUT, codec.names_of(self.compiled.names, "layout"))
         return {
-            "timestep": codec.column("clock", Clock.T, codec.COUNT),
-            "limit": codec.span("clock", Clock.LIMIT, 1, MAX_OPTION),
-            "served": codec.span("clock", Clock.SERVED, 0, MAX_SCORE),
-            "score": codec.span("clock", Clock.SCORE, -MAX_SCORE, MAX_SCORE),
+            **self.clock_parts(),
             "delivered": codec.column("clock", Clock.DELIVERED, codec.BOOLEAN),
             **({"layout": layout} if several else {}),
-            "recipe": codec.column("clock", Clock.RECIPE, self._recipe()),
+            "recipe": codec.column("clock", Clock.RECIPE, self.soup_codec(recipes, "recipe")),
             "players": codec.by_entry([codec.group(player)] * n_players, "players"),
-            "objects": self._objects(names, position),
-            "buttons": self._buttons(position),
+            "objects": self.object_part(thing | {"left": integer(0, COOK_TIME), "ready": boolean_or_bit}),
+            "buttons": self._buttons(self.position_codec()),
             "seen_as": orders._replace(known_to=(), belief=codec.kept),  # no secret, but only arrays show it
             "chance": codec.rng_state(),
             **self.change_parts(),
             **self.order_parts(),
         }
-
-    def layout_of(self, scene: Scene) -> int:
-        """Return the number of a scene's layout in the pool."""
-        return self.layout_index(scene["layout"]) if "layout" in scene else 0
-
-    def _recipe(self) -> Codec:
-        known = {recipe for layout in self.compiled.layouts for recipe in layout.recipes}
-        recipes = {number_of_recipe(recipe): names_of(recipe) for recipe in sorted(known)}
-
-        def parser(value: Any) -> list[str]:
-            listed: list[str] = list_of(one_of(INGREDIENTS, "ingredient"), 3, 3, "ingredients")(value)
-            ordered = sorted(listed, key=INGREDIENTS.index)
-            one_of([", ".join(names) for names in recipes.values()], "recipe")(", ".join(ordered))
-            return ordered
-
-        return Codec(parser, lambda soup: list(recipes[soup]), _number)
-
-    def _objects(self, names: Sequence[str], position: Codec) -> Part:
-        tables, burn = self.compiled.tables, self.compiled.config.burn
-
-        def read(rows: Rows) -> list[dict[str, Any]]:
-            objects, k = [], rows["clock"][Clock.LAYOUT]
-            for y, line in enumerate(rows["cells"]):
-                for x, cell in enumerate(line):
-                    is_pot = tables.terrain[k, y, x] == Terrain.POT
-                    if cell[Thing.ITEM] != Item.NONE:
-                        thing = _decode_pot(cell, burn) if is_pot else decode_thing(cell, tables.prepare)
-                        objects.append({"position": [x, y], **(thing or {})})
-            return objects
-
-        def write(rows: Rows, value: Sequence[Mapping[str, Any]]) -> None:
-            cells, terrain = rows["cells"], tables.terrain[rows["clock"][Clock.LAYOUT]]
-            cells[terrain != Terrain.BUTTON] = 0
-            for thing in value:
-                x, y = thing["position"]
-                in_pot = thing["item"] == SOUP
-                item = Item.SOUP if in_pot else encode_thing(thing)[Thing.ITEM]
-                if (terrain[y, x] == Terrain.POT) != in_pot or not can_lie(item, terrain[y, x], tables.prepare):
-                    raise ValueError(
-                        f"{thing['item']} cannot lie at {[x, y]}: soup is in pots, all else lies on counters or where "
-                        "it is prepared"
-                    )
-                if cells[y, x, Thing.ITEM] != Item.NONE:
-                    raise ValueError(f"two objects lie at {[x, y]}")
-                cells[y, x] = _encode_pot(thing, burn) if in_pot else encode_thing(thing)
-
-        more = {"position": position.parser, "left": integer(0, COOK_TIME), "ready": boolean_or_bit}
-        if burn is not None:
-            more["burns_in"] = integer(1, burn)
-        parser = record(_thing_parsers(names) | more, ["position", "item"])
-        return Part(list_of(parser, 0, tables.terrain[0].size, "objects"), read, write)
 
     def _buttons(self, position: Codec) -> Part:
         buttons = [cells_of(grid, Terrain.BUTTON).tolist() for grid in self.compiled.tables.terrain]
@@ -269,21 +141,12 @@ class OvercookedV2Scenes(KitchenPool):
     def _check_scene(self, scene: dict[str, Any]) -> None:
         terrain = self.compiled.tables.terrain[self.layout_of(scene)]
         check_places(scene["players"], terrain == Terrain.FLOOR, "floor")
-        for seat, player in enumerate(scene["players"]):
-            self._check_thing(f"state.players[{seat}].holding", player["holding"])
-        for number, thing in enumerate(scene["objects"]):
-            self._check_thing(f"state.objects[{number}]", thing)
-
-    def _check_thing(self, place: str, thing: Mapping[str, Any] | None) -> None:
-        _check_thing(place, thing)
-        if thing is not None and thing["item"] in INGREDIENTS:
-            check_work(place, thing, encode_thing(thing)[Thing.ITEM], self.compiled.tables.prepare)
+        self.check_things(scene)
 
     def _complete(self, state: State, i: int, scene: Scene) -> tuple[bool, bool]:
-        clock = state.clock[i]
-        clock[Clock.OVER] = clock[Clock.T] >= clock[Clock.LIMIT]
+        ends = super()._complete(state, i, scene)
         learn_batch(self.compiled.tables, rows(state, i, i + 1))
-        return False, bool(clock[Clock.OVER])
+        return ends
 
     def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
         """Remove parts out of a player's view; None stands for players out of view and an unknown recipe."""

@@ -13,6 +13,7 @@ from ...engine.constants import BELTS, BUTTON_TIME, MAX_INGREDIENTS, Clock, Even
 from ...engine.constants import STATIONS as PREPARING
 from ...engine.state import Out, State
 from ...pool import TEAM_LABELS
+from ...text.kitchen_scene import burning_text
 from ...text.text import (
     MOVES,
     MOVES_SEEN,
@@ -46,7 +47,7 @@ _INTERACT = (
     "into a pot, loads ready soup on the plate in your hand, delivers soup, and presses buttons."
 )
 NO_EFFECT = "An interact with the cell ahead would change nothing right now."
-LABELS = {
+LABELS: dict[int, str] = {
     Event.INGREDIENT_PICKUP: "take ingredient",
     Event.PLATE_PICKUP: "take plate",
     Event.DROP: "put down",
@@ -94,7 +95,7 @@ def event_of(row: np.ndarray, sparse: float, shaped: float) -> dict[str, Any] | 
     if not found:
         return None
     label = ", ".join(LABELS[event] for event in found)
-    return {"event": found[0].name.lower(), "label": label, "sparse": float(sparse), "shaped": float(shaped)}
+    return {"event": Event(found[0]).name.lower(), "label": label, "sparse": float(sparse), "shaped": float(shaped)}
 
 
 def recipe_text(names: Sequence[str]) -> str:
@@ -117,7 +118,7 @@ def pot_text(pot: Mapping[str, Any]) -> str:
     """Return the text of a pot with ingredients."""
     state = "not cooking"
     if pot["ready"]:
-        state = f"ready, burns in {plural(pot['burns_in'], 'step')}" if "burns_in" in pot else "ready"
+        state = ", ".join(filter(None, ["ready", burning_text(pot)]))
     elif pot["left"]:
         state = f"cooking, {plural(pot['left'], 'step')} left"
     count = len(pot["ingredients"])

@@ -8,7 +8,6 @@ from dataclasses import fields
 from functools import cache
 from itertools import product
 from statistics import fmean
-from types import ModuleType
 from typing import Any
 
 from collab_overcooked import registry
@@ -125,20 +124,12 @@ def overcooked_events() -> str:
 
 def overcooked_rules() -> str:
     """List every rule."""
-    return "\n\n".join(rules_of(module, kitchen_steps(step)) for module in (rules, macro_actions, directives))
+    return "\n\n".join(rules_of(module, steps_of(step)) for module in (rules, macro_actions, directives))
 
 
 def overcooked_order_of_play() -> str:
     """List the calls of ``step_env`` in order."""
-    return order_of_play(kitchen_steps(step))
-
-
-def kitchen_steps(module: ModuleType) -> list[tuple[str, str]]:
-    """Return the steps of a lineage in order, with those of the time that passes in both."""
-    steps: list[tuple[str, str]] = []
-    for name, sentence in steps_of(module):
-        steps += steps_of(step, name) if name == "pass_time" else [(name, sentence)]
-    return steps
+    return order_of_play(steps_of(step))
 
 
 # ------------------------------------------------------------------------------------------- scores

@@ -13,7 +13,6 @@ from collab_overcooked.games.overcooked.v2.env import OvercookedV2
 from collab_overcooked.games.overcooked.v2.suite import ALL_SEEN, PAPER, published
 from collab_overcooked.kernels.blocks import starts_of
 
-from .overcooked import kitchen_steps
 from .writing import (
     block_table,
     code,
@@ -23,6 +22,7 @@ from .writing import (
     order_of_play,
     read_json,
     rules_of,
+    steps_of,
     table,
     write_json,
 )
@@ -64,12 +64,12 @@ def overcooked_v2_events() -> str:
 
 def overcooked_v2_rules() -> str:
     """List the rules that differ from Overcooked."""
-    return rules_of(rules, kitchen_steps(step))
+    return rules_of(rules, steps_of(step))
 
 
 def overcooked_v2_order_of_play() -> str:
     """List the calls of ``step_env`` in order."""
-    return order_of_play(kitchen_steps(step))
+    return order_of_play(steps_of(step))
 
 
 def overcooked_v2_layouts() -> str:

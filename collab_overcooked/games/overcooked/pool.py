@@ -201,15 +201,15 @@ class KitchenPool(CompiledGame):
             f"everything else stays. The state tells you {steps} ahead which cells change."
         ]
 
-    def burn_rules(self) -> list[str]:
-        """Return the rule of soup that burns, if it does."""
+    def pot_rules(self) -> list[str]:
+        """Return the rules of what pots take, if ingredients need preparation, and of soup that burns, if it does."""
         burn, cost = self.compiled.config.burn, self.compiled.config.burn_cost
-        if burn is None:
-            return []
-        steps, points = f"{burn} step{'s' * (burn > 1)}", f"{cost} point{'s' * (cost != 1)}"
-        return [
-            f"Soup that stays in its pot for {steps} after it is ready burns: the pot is empty, and it costs {points}."
-        ]
+        lines = self._prepare_rules()
+        if burn is not None:
+            steps, points = f"{burn} step{'s' * (burn > 1)}", f"{cost} point{'s' * (cost != 1)}"
+            when = f"Soup that stays in its pot for {steps} after it is ready burns"
+            lines.append(f"{when}: the pot is empty, and it costs {points}.")
+        return lines
 
     def team_pays(self) -> list[Pay]:
         """Return what events of the team may cost it in a step."""
@@ -265,8 +265,7 @@ class KitchenPool(CompiledGame):
                 lines.append(f"- {kind.name.lower()}s: {', '.join(map(str, cells))}")
         return lines
 
-    def prepare_rules(self) -> list[str]:
-        """Return the rules of ingredients that need preparation, if any does."""
+    def _prepare_rules(self) -> list[str]:
         rules = {
             "board": f"put it on a board, interact with it {BOARD_WORK} times with empty hands, and take it back",
             "grill": f"put it on a grill, and take it back after {MACHINE_WORK} steps",

@@ -563,10 +563,10 @@ def age_button(button):
 
 
 @kernel
-def advance(tables, env):
-    """Belts move, stations work, pots burn and cook, gates close, and buttons count down.
+def advance(tables, env, out):
+    """Belts move, stations work, pots burn and cook, gates close, and buttons count down; burnt soup costs points.
 
-    Mutates: env.cells. Returns: soups that burnt.
+    Mutates: env, out.
     """
     k, cells, params = env.clock[Clock.LAYOUT], env.cells, tables.params
     frame, times, burnt = tables.frames[k], tables.times[k], 0
@@ -583,7 +583,8 @@ def advance(tables, env):
         age_gate(cells[y, x], occupied, frame[LayoutSize.GATE_LIMIT], params[Param.GATE_PAUSE])
     for p in range(frame[LayoutSize.BUTTONS]):
         age_button(cells[tables.buttons[k, p, 1], tables.buttons[k, p, 0]])
-    return burnt
+    if burnt > 0:
+        charge(burnt * params[Param.BURN_COST], Event.SOUP_BURNT, env.clock, out)
 
 
 # ------------------------------------------------------------------------------------------- orders
@@ -609,10 +610,10 @@ def draw_order(tables, env):
 
 
 @kernel
-def renew_order(tables, env, delivered):
-    """The next order comes when one is delivered or its time is over; searches, which cannot know it, keep the old one.
+def renew_order(tables, env, delivered, out):
+    """The next order comes when one is delivered or its time is over, which costs points.
 
-    Mutates: env. Returns: whether its time was over.
+    Searches, which cannot know the next one, keep the old one. Mutates: env, out.
     """
     is_over = False
     if env.order.shape[0] > 0:
@@ -620,7 +621,8 @@ def renew_order(tables, env, delivered):
         is_over = env.order[Order.LEFT] == 0 and not delivered
     if (is_over or delivered) and tables.params[Param.REDRAW] == 1:
         draw_order(tables, env)
-    return is_over
+    if is_over:
+        charge(tables.params[Param.ORDER_COST], Event.ORDER_EXPIRED, env.clock, out)
 
 
 # ------------------------------------------------------------------------------------------- changes

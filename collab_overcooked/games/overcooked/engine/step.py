@@ -15,7 +15,6 @@ from .observe import observe_env
 from .rules import (
     advance,
     change_kitchen,
-    charge,
     choose_primitives,
     draw_order,
     interact_in_turn,
@@ -79,23 +78,10 @@ def step_env(tables, env, actions, out):
             clock[Clock.SERVED] += 1
             clock[Clock.SCORE] += int(out.sparse[i])
             delivered = True
-    pass_time(tables, env, fulfilled, delivered, out)
-    return end_step(env, out, params[Param.SHAPED])
-
-
-@kernel
-def pass_time(tables, env, fulfilled, delivered, out):
-    """Pots, stations and belts go on, losses are charged, and a new order or another kitchen may come.
-
-    Mutates: env, out.
-    """
-    params, clock = tables.params, env.clock
-    burnt = advance(tables, env)
-    if burnt > 0:
-        charge(burnt * params[Param.BURN_COST], Event.SOUP_BURNT, clock, out)
-    if renew_order(tables, env, fulfilled):
-        charge(params[Param.ORDER_COST], Event.ORDER_EXPIRED, clock, out)
+    advance(tables, env, out)
+    renew_order(tables, env, fulfilled, out)
     change_in_time(tables, env, delivered)
+    return end_step(env, out, params[Param.SHAPED])
 
 
 @kernel

@@ -59,8 +59,8 @@ def check_places(players: Sequence[Mapping[str, Any]], can_stand: np.ndarray, wh
             raise ValueError(f"players {places.index([x, y])} and {seat} both stand at {[x, y]}")
 
 
-def burning_text(soup: Mapping[str, Any], unit: str = "step") -> str:
-    """Return when soup in a pot burns; empty for soup that is not ready, or does not burn."""
+def warning_text(soup: Mapping[str, Any], unit: str = "step") -> str:
+    """Return what happens to soup that stays in its pot: when it burns; empty if it is not ready or does not burn."""
     if "burns_in" not in soup:
         return ""
     return f"burns in {plural(soup['burns_in'], unit)}" if unit else f"burns in {soup['burns_in']}"

@@ -212,8 +212,7 @@ class OvercookedManual(OvercookedText):
         lines = [
             f"A pot takes up to {MAX_INGREDIENTS} ingredients, one at a time. {start}{' and' if auto else ''} cooks "
             f"for {' or '.join(map(str, times))} steps, during which it takes nothing.",
-            *self.prepare_rules(),
-            *self.burn_rules(),
+            *self.pot_rules(),
             "Load ready soup onto a dish from the dispenser and deliver it at a serving cell. You can hold one thing.",
             "You cannot walk through counters and stations."
             if alone

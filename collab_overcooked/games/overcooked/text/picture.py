@@ -32,7 +32,7 @@ from collab_overcooked.render.model import (
 
 from ..engine.constants import BELTS, IDLE, Terrain
 from ..engine.spec import SOUPS, Layout
-from .kitchen_scene import burning_text
+from .kitchen_scene import warning_text
 from .text import soup_text
 
 SHOWN_ORDERS = 4  # orders with a line of their own; the others are counted
@@ -87,7 +87,7 @@ def object_cell(thing: Thing, symbol: str, cooked: int | None, time: int, labels
         done = (work_label(thing),) if thing.get("work") else ()
         return BoardCell(sprite, f"[{thing['item'][0]}]", (icon_of(thing),), labels=(*done, *labels))
     if thing["ready"]:
-        soon = filter(None, [burning_text(thing, unit="")])
+        soon = filter(None, [warning_text(thing, unit="")])
         return BoardCell("pot", "P!", (icon_of(thing),), labels=(*soon, *labels), ready=True)
     contents = food_icons(thing["ingredients"])
     if cooked is None:
@@ -191,7 +191,7 @@ def _object_text(layout: Layout, thing: Thing) -> str:
         return f"{position}pot with {held_text(thing).removeprefix('soup of ')}"
     state = f"cooking, {thing['time'] - thing['tick']} of {thing['time']} steps left"
     if thing["ready"]:
-        state = ", ".join(filter(None, ["ready", burning_text(thing, unit="")]))
+        state = ", ".join(filter(None, ["ready", warning_text(thing, unit="")]))
     return f"{position}{held_text(thing)}, {state}"
 
 

@@ -65,7 +65,7 @@ from ..engine.rules import count_kind, needed_work
 from ..engine.solvability import FLOOR, flood, neighbours
 from ..engine.spec import counts_of
 from ..pool import PREPARED, TEAM_LABELS
-from .kitchen_scene import burning_text
+from .kitchen_scene import warning_text
 from .scene import OvercookedScenes
 
 Array = np.ndarray
@@ -299,8 +299,8 @@ def pot_text(soup: Mapping[str, Any] | None) -> str:
     tomatoes = f" ({count} of them tomatoes)" if count else ""
     stage = "off, not cooking" if soup["tick"] == IDLE else "on, still cooking"
     if soup["ready"]:
-        burning = burning_text(soup)
-        stage = f"done, {burning}" if burning else "off, done"
+        warning = warning_text(soup)
+        stage = f"done, {warning}" if warning else "off, done"
     return f"{len(soup['ingredients'])} of {MAX_INGREDIENTS} ingredients{tomatoes}, {stage}"
 
 

@@ -7,8 +7,8 @@ from collab_overcooked.kernels.events import clear_events
 from collab_overcooked.kernels.jit import kernel, row_at
 
 from ...engine.constants import FIRST_ID, HAND_END, Clock, LayoutSize, Param, Player, Terrain
-from ...engine.rules import choose_primitives, draw_order, is_counter, move_players
-from ...engine.step import choose_layout, clear_cells, clear_rewards, end_step, pass_time, place_players
+from ...engine.rules import advance, choose_primitives, draw_order, is_counter, move_players, renew_order
+from ...engine.step import change_in_time, choose_layout, clear_cells, clear_rewards, end_step, place_players
 from .observe import observe_env
 from .rules import draw_thing, fill_pot, interact_in_turn, learn_recipe, permute_channels
 
@@ -31,7 +31,9 @@ def step_env(tables, env, actions, out):
     for i in range(sparse.shape[0]):
         clock[Clock.SCORE] += int(sparse[i])
         clock[Clock.SERVED] += sparse[i] > 0
-    pass_time(tables, env, delivered, delivered, out)
+    advance(tables, env, out)
+    renew_order(tables, env, delivered, out)
+    change_in_time(tables, env, delivered)
     learn_recipe(tables, env)
     return end_step(env, out, tables.params[Param.SHAPED])
 

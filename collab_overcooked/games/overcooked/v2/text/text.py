@@ -13,7 +13,7 @@ from ...engine.constants import BELTS, BUTTON_TIME, MAX_INGREDIENTS, Clock, Even
 from ...engine.constants import STATIONS as PREPARING
 from ...engine.state import Out, State
 from ...pool import TEAM_LABELS
-from ...text.kitchen_scene import burning_text
+from ...text.kitchen_scene import warning_text
 from ...text.text import (
     MOVES,
     MOVES_SEEN,
@@ -118,7 +118,7 @@ def pot_text(pot: Mapping[str, Any]) -> str:
     """Return the text of a pot with ingredients."""
     state = "not cooking"
     if pot["ready"]:
-        state = ", ".join(filter(None, ["ready", burning_text(pot)]))
+        state = ", ".join(filter(None, ["ready", warning_text(pot)]))
     elif pot["left"]:
         state = f"cooking, {plural(pot['left'], 'step')} left"
     count = len(pot["ingredients"])
@@ -282,8 +282,7 @@ class OvercookedV2Text(OvercookedV2Scenes):
             f"A pot takes up to {MAX_INGREDIENTS} ingredients of any kind, one at a time. {start}; it cooks for "
             f"{COOK_TIME} steps. It can only be emptied onto a plate when the soup is ready."
         )
-        yield from self.prepare_rules()
-        yield from self.burn_rules()
+        yield from self.pot_rules()
         yield (
             "Deliver soup on a plate at a serving cell. Any other soup than the recipe is taken away and "
             f"{f'costs the team {wrong} points' if wrong else 'pays nothing'}."

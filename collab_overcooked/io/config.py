@@ -96,7 +96,7 @@ class Config:
     @classmethod
     def names(cls) -> list[str]:
         """Return the names of all options, those with a fixed position first."""
-        return [option.name for option in sorted(fields(cls), key=lambda option: option.kw_only)]
+        return [option.name for option in sorted(fields(cls), key=lambda option: option.kw_only is True)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all options as JSON values: paths as strings, tuples as lists."""

@@ -13,7 +13,7 @@ from support.naive.overcooked import NaiveKitchen
 
 import collab_overcooked
 from collab_overcooked.games.overcooked.engine import rules
-from collab_overcooked.games.overcooked.engine.constants import Clock, Event, EventColumn, Item, Thing
+from collab_overcooked.games.overcooked.engine.constants import Clock, Event, EventColumn, Item, Param, Thing
 from collab_overcooked.games.overcooked.env import Overcooked
 from collab_overcooked.kernels.jit import row_at
 from collab_overcooked.kernels.rng import seed_states
@@ -58,6 +58,18 @@ def test_burn() -> None:
     assert rules.burn(pot, times, 1) == 0 and pot.tolist() == [Item.SOUP, 3, 1], "it still cooks"
     pot[Thing.TICK] = 2
     assert rules.burn(pot, times, 1) == 1 and not pot.any()
+
+
+def test_age_pot() -> None:
+    """A full pot starts by itself unless it waits for an interact; without the option, ready soup stays as it is."""
+    times, params = np.full(64, 2, np.int32), np.zeros(len(Param), np.int32)
+    params[[Param.AUTO_START, Param.BURN]] = 1, -1
+    pot = np.array([Item.SOUP, 3, -1], np.int32)
+    assert [rules.age_pot(pot, times, params) for _ in range(3)] == [0, 0, 0] and pot[Thing.TICK] == 2
+    params[[Param.FULL_WAITS, Param.BURN]] = 1, 1
+    assert rules.age_pot(pot, times, params) == 1 and not pot.any()
+    pot[:] = Item.SOUP, 3, -1
+    assert rules.age_pot(pot, times, params) == 0 and pot[Thing.TICK] == -1
 
 
 def test_soup_that_is_taken_in_the_last_step_does_not_burn() -> None:

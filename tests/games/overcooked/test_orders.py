@@ -43,13 +43,15 @@ def started(layout: Any = LAYOUT, seed: int = 0, **options: Any) -> tuple[Overco
 
 
 def test_renew_order() -> None:
-    game, state, _ = started(order_time=3)
-    tables, env = game.compiled.tables, row_at(state, 0)
+    game, state, out = started(order_time=3, order_cost=4)
+    tables, env, row = game.compiled.tables, row_at(state, 0), row_at(out, 0)
     assert env.order.tolist() == [3] and env.clock[Clock.RECIPE] in tables.recipes[0]
-    assert [rules.renew_order(tables, env, False) for _ in range(3)] == [False, False, True]
-    assert env.order.tolist() == [3]
-    assert not rules.renew_order(tables, env, False)
-    assert not rules.renew_order(tables, env, True) and env.order.tolist() == [3], "the next one has all its time"
+    scores = []
+    for delivered in (False, False, False, False, True):
+        rules.renew_order(tables, env, delivered, row)
+        scores.append(int(env.clock[Clock.SCORE]))
+    assert scores == [0, 0, -4, -4, -4], "the third step is the last one of the first order"
+    assert env.order.tolist() == [3], "the next one has all its time"
 
 
 def test_draw_order() -> None:

@@ -23,6 +23,7 @@ from PIL import Image
 import collab_overcooked
 from collab_overcooked import registry
 from collab_overcooked.evaluation.partner_table import HEAT_MAP, PROFILE
+from collab_overcooked.games.overcooked.v2.suite import CHANGING, paper_options
 from collab_overcooked.render.model import Board
 from collab_overcooked.render.rgb import draw_rgb
 from collab_overcooked.reporting.video import write_video
@@ -52,6 +53,7 @@ class Film:
         steps: First and last step shown.
         fps: Frames per second.
         width: Pixels, more where agents would be too small.
+        name: Of a film that only the documentation shows; empty for the film of a game, which its page shows, too.
     """
 
     env_id: str
@@ -61,11 +63,12 @@ class Film:
     steps: tuple[int, int] = (0, 60)
     fps: float = 5
     width: int = 480
+    name: str = ""
 
     @property
     def path(self) -> Path:
-        """GIF of this game."""
-        return Path(collab_overcooked.__file__).parent / "play" / "films" / f"{self.env_id}.gif"
+        """GIF of this episode."""
+        return FOLDER / f"{self.name}.gif" if self.name else PACKAGE / "play" / "films" / f"{self.env_id}.gif"
 
 
 FILMS = (
@@ -80,6 +83,14 @@ FILMS = (
     Film("Transport-v0", "rhp", "carry things to the bed"),
     Film("CollabCapture-v0", "planner", "catch a thief", fps=1),
     Film("CollabEscape-v0", "planner", "repair, then escape", fps=1),
+    Film(
+        "OvercookedV2-v0",
+        "say:seen:greedy",
+        "talk, plan and replan",
+        {"layout": CHANGING["mixed"].split("+"), "channel": 4, **paper_options(CHANGING["mixed"])},
+        (150, 250),
+        name="mixed",
+    ),
 )
 
 
@@ -298,7 +309,7 @@ def page_of(*games: str) -> Callable[[], Iterator[bytes]]:
 
 
 PICTURES: dict[str, Picture] = {
-    **{film.env_id: Picture(partial(draw_film, film), partial(made_of_film, film)) for film in FILMS},
+    **{film.name or film.env_id: Picture(partial(draw_film, film), partial(made_of_film, film)) for film in FILMS},
     "cuisineworld": Picture(cuisineworld.draw_pictures, sources("games/cuisineworld/text/picture.py")),
     "curve": Picture(draw_curve, sources("baselines/configs/cramped_room.yaml", "reporting/plots.py")),
     "leaderboard": Picture(draw_leaderboard, sources("reporting/page/*.html", "reporting/page/report.css")),

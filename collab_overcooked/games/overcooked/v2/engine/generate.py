@@ -10,7 +10,7 @@ import numpy as np
 from collab_overcooked.kernels.grid import OFFSETS
 
 from ...engine.compile import compile_terrain, number_regions
-from ...engine.constants import NOTHING
+from ...engine.constants import BELTS, NOTHING, STATIONS
 from ...engine.constants import SYMBOLS as KITCHEN_SYMBOLS
 from ...engine.generate import GeneratorConfig, orders_to_prove, read_generator_config
 from ...engine.generate import generate as generate_kitchens
@@ -18,7 +18,10 @@ from ...engine.solvability import Cell, prove
 from ...engine.spec import Layout as Kitchen
 from .spec import SEATS, Layout, load_kitchen
 
-SYMBOLS = {" ": " ", "X": "W", "O": "0", "T": "1", "D": "B", "P": "P", "S": "X"}  # of Overcooked, as written here
+# Of Overcooked, as written here
+SYMBOLS = {" ": " ", "X": "W", "O": "0", "T": "1", "D": "B", "P": "P", "S": "X"} | {
+    symbol: symbol for symbol in (*BELTS, *STATIONS)
+}
 DEFAULTS = {"tomatoes": [1, 1]}  # of the generator, where they differ from Overcooked's
 
 
@@ -62,7 +65,9 @@ def _place_indicator(kitchen: Kitchen, rng: np.random.Generator) -> Cell:
         rows = list(kitchen.grid)
         rows[y] = rows[y][:x] + "W" + rows[y][x + 1 :]
         recipes = [[recipe] for recipe in orders_to_prove(kitchen)]
-        if len(rooms) == 1 and all(prove(rows, kitchen.starts, recipe) is not None for recipe in recipes):
+        if len(rooms) == 1 and all(
+            prove(rows, kitchen.starts, recipe, kitchen.prepare) is not None for recipe in recipes
+        ):
             return x, y
     raise ValueError(f"layout {kitchen.name} has no counter to spare for the recipe indicator; allow a larger grid")
 
@@ -80,11 +85,5 @@ def _values(kitchen: Kitchen, indicator: Cell) -> dict[str, Any]:
         rows[y][x] = letter
     rows[indicator[1]][indicator[0]] = "R"
     grid = "\n".join(map("".join, rows))
-    return {"name": kitchen.name, "description": kitchen.description, "grid": grid}
-
-
-def layout_text(layout: Layout) -> str:
-    """Return a generated layout as the text of a layout file."""
-    values = layout.document.content
-    lines = [f"name: {values['name']}", f"description: {values['description']}", "grid: |"]
-    return "\n".join([*lines, *(f"  {row}" for row in values["grid"].split("\n")), ""])
+    values = {"name": kitchen.name, "description": kitchen.description, "grid": grid}
+    return values | ({"prepare": dict(kitchen.prepare)} if kitchen.prepare else {})

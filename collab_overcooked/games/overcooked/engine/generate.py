@@ -6,10 +6,10 @@ A layout is drawn at random, within what ``GeneratorConfig`` allows, and thrown 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -30,6 +30,7 @@ MINIMA = {"width": 4, "height": 4, "pots": 1, "onions": 0, "tomatoes": 0, "dishe
 BELT_LENGTHS = range(2, 5)  # cells of a belt
 SHARE = 0.9  # of the inner cells that may be counters at most
 
+Finished = TypeVar("Finished")
 Range = tuple[int, int]
 
 
@@ -113,7 +114,20 @@ def generate(config: GeneratorConfig) -> list[Layout]:
     Raises:
         ValueError: ``TRIES`` drawings hold no layout with these properties.
     """
-    layouts: list[Layout] = []
+    return draw_layouts(config, lambda kitchen, i: kitchen)
+
+
+def draw_layouts(config: GeneratorConfig, finish: Callable[[Layout, int], Finished | None]) -> list[Finished]:
+    """Draw the layouts of a seed, and finish each.
+
+    Args:
+        config: Options of the generator.
+        finish: Makes the layout of a game from a kitchen and its number, or returns None to throw the kitchen away.
+
+    Raises:
+        ValueError: ``TRIES`` drawings hold no layout with these properties.
+    """
+    layouts: list[Finished] = []
     known: set[str] = set()
     first: _Plan | None = None
     prepare = _draw_preparation(config)
@@ -122,7 +136,11 @@ def generate(config: GeneratorConfig) -> list[Layout]:
         for _ in range(TRIES):
             plan = first or _plan(rng, config, prepare)
             grid = None if plan is None else _furnish(rng, plan, prepare, config.rearrange)
-            if grid is not None and grid not in known:
+            if grid is None or grid in known:
+                continue
+            kitchen = load_kitchen(_values(grid, f"procedural_{config.seed}_{i}", config, prepare))
+            layout = finish(kitchen, i)
+            if layout is not None:
                 break
         else:
             raise ValueError(
@@ -130,7 +148,7 @@ def generate(config: GeneratorConfig) -> list[Layout]:
             )
         known.add(grid)
         first = plan if config.rearrange else None
-        layouts.append(load_kitchen(_values(grid, f"procedural_{config.seed}_{i}", config, prepare)))
+        layouts.append(layout)
     return layouts
 
 

@@ -68,13 +68,20 @@ def test_files_of_layouts_read_as_the_layouts(tmp_path, options) -> None:
         assert again.prepare == layout.prepare and bool(layout.prepare) == bool(options)
 
 
-def test_belts_and_stations_are_those_that_overcooked_draws() -> None:
-    options = {"seed": 2, "count": 3, **FURNISHED}
-    kitchens = generate_kitchens(read_config(options))
-    for layout, kitchen in zip(generate(read_config(options)), kitchens, strict=True):
-        assert layout.prepare == kitchen.prepare
-        for symbol in "<>^vCHM":
-            assert layout.cells(symbol) == kitchen.cells(symbol)
+def test_layouts_have_belts_and_a_station_of_each_kind_that_prepares() -> None:
+    for layout in generate(read_config({"seed": 2, "count": 3, **FURNISHED})):
+        cells = "".join(layout.grid)
+        assert 2 <= sum(map(cells.count, "<>^v")) <= 8
+        stations = {"board": "C", "grill": "H", "blender": "M"}
+        assert sorted(set(cells) & set("CHM")) == sorted({stations[name] for name in layout.prepare.values()})
+
+
+def test_kitchens_without_a_counter_for_the_indicator_are_drawn_anew() -> None:
+    options = {"seed": 1, "count": 100, "rooms": 2, **FURNISHED}
+    kitchens, layouts = generate_kitchens(read_config(options)), generate(read_config(options))
+    same = [kitchen.cells(" ") == layout.cells(" ") for kitchen, layout in zip(kitchens, layouts, strict=True)]
+    assert 80 < sum(same) < 100, "a few kitchens have no such counter"
+    assert all(len(layout.cells("R")) == 1 for layout in layouts)
 
 
 def test_greedy_players_use_belts_and_stations() -> None:

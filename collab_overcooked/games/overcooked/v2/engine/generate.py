@@ -12,8 +12,7 @@ from collab_overcooked.kernels.grid import OFFSETS
 from ...engine.compile import compile_terrain, number_regions
 from ...engine.constants import BELTS, NOTHING, STATIONS
 from ...engine.constants import SYMBOLS as KITCHEN_SYMBOLS
-from ...engine.generate import GeneratorConfig, orders_to_prove, read_generator_config
-from ...engine.generate import generate as generate_kitchens
+from ...engine.generate import GeneratorConfig, draw_layouts, orders_to_prove, read_generator_config
 from ...engine.solvability import Cell, prove
 from ...engine.spec import Layout as Kitchen
 from .spec import SEATS, Layout, load_kitchen
@@ -44,19 +43,16 @@ def generate(config: GeneratorConfig) -> list[Layout]:
     Raises:
         ValueError: The generator finds no layout with these properties.
     """
-    layouts = []
-    for i, kitchen in enumerate(generate_kitchens(config)):
+
+    def finish(kitchen: Kitchen, i: int) -> Layout | None:
         cell = _place_indicator(kitchen, np.random.default_rng([config.seed, i, 1]))
-        layouts.append(load_kitchen(_values(kitchen, cell)))
-    return layouts
+        return None if cell is None else load_kitchen(_values(kitchen, cell))
+
+    return draw_layouts(config, finish)
 
 
-def _place_indicator(kitchen: Kitchen, rng: np.random.Generator) -> Cell:
-    """Return a counter that only players of one room face and that no recipe needs.
-
-    Raises:
-        ValueError: The layout has no such counter.
-    """
+def _place_indicator(kitchen: Kitchen, rng: np.random.Generator) -> Cell | None:
+    """Return a counter that only players of one room face and that no recipe needs; None if there is none."""
     (terrain,) = compile_terrain([kitchen.grid], KITCHEN_SYMBOLS)
     regions = number_regions(terrain)
     faced = [(cell, rooms) for cell in kitchen.cells("X") if (rooms := _rooms_at(cell, regions))]
@@ -69,7 +65,7 @@ def _place_indicator(kitchen: Kitchen, rng: np.random.Generator) -> Cell:
             prove(rows, kitchen.starts, recipe, kitchen.prepare) is not None for recipe in recipes
         ):
             return x, y
-    raise ValueError(f"layout {kitchen.name} has no counter to spare for the recipe indicator; allow a larger grid")
+    return None
 
 
 def _rooms_at(cell: Cell, regions: np.ndarray) -> set[int]:

@@ -188,7 +188,7 @@ def test_generated_kitchens_are_as_wished_for(name: str) -> None:
 
 
 def belts_of(layout) -> list[list[tuple[int, int]]]:
-    """Return the cells of each belt: belts do not lead to each other, so each begins where none of its kind is behind."""
+    """Return the cells of each belt: as none leads to another one, a belt begins where none of its kind is behind."""
     belts = []
     for symbol, (dx, dy) in zip("^v><", OFFSETS, strict=True):
         cells = layout.cells(symbol)

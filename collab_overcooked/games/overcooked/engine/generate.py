@@ -144,7 +144,7 @@ def draw_layouts(config: GeneratorConfig, finish: Callable[[Layout, int], Finish
                 break
         else:
             raise ValueError(
-                f"no layout number {i} found in {TRIES} tries; allow a larger grid, or fewer counters, belts or stations"
+                f"no layout number {i} found in {TRIES} tries; allow a larger grid or fewer counters, belts or stations"
             )
         known.add(grid)
         first = plan if config.rearrange else None

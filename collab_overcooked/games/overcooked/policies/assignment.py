@@ -206,8 +206,20 @@ def onward(kitchen, distances, s, target, cell):
 
 
 @kernel
-def find_use(kitchen, barred, distances, needs, i, s, item):
+def way_from_station(kitchen, distances, place, target):
+    """Return the fewest steps of a thing from the station that prepares it to a target."""
+    steps = FAR
+    for stand in kitchen.stands[place]:
+        if stand != NOTHING:
+            steps = min(steps, distances.delivery[target, stand])
+    return steps
+
+
+@kernel
+def find_use(kitchen, barred, distances, needs, i, s, item, place):
     """Find where an item from a station is needed soonest, for a player who reaches the station.
+
+    An ingredient that still has to be prepared goes to its ``place`` first, which is the station, or NOTHING.
 
     Returns:
         Steps until it is there, plus penalties of less urgent jobs, and the target; FAR if nothing needs it.
@@ -219,11 +231,14 @@ def find_use(kitchen, barred, distances, needs, i, s, item):
         later = item != SOUP and needs[target, column_of(needs, item, False)] <= 0
         if later and (item == DISH or needs[target, column_of(needs, item, True)] <= 0):
             continue
-        steps = onward(kitchen, distances, s, target, cell)
+        goal = target if place == NOTHING else place
+        steps = onward(kitchen, distances, s, goal, cell)
         is_left = kitchen.stations[s, Station.TERRAIN] == Terrain.COUNTER and is_shared(
-            barred, i, kitchen.ends[s], target
+            barred, i, kitchen.ends[s], goal
         )
-        if steps >= FAR or (barred[i, target] == 1 and is_left):
+        if place != NOTHING:
+            steps += way_from_station(kitchen, distances, place, target)
+        if steps >= FAR or (barred[i, goal] == 1 and is_left):
             continue
         steps += travel(distances, s, cell) + 1
         if item == DISH or later:
@@ -257,12 +272,15 @@ def fetch_time(kitchen, cells, team, distances, jobs, i, s):
     is_loose = not stores(kitchen.stations[s, Station.TERRAIN]) and jobs.loose[item] > 0
     if is_loose and jobs.loose[item] >= total_need(kitchen, needs, item):
         return FAR, NOTHING
-    least, best = find_use(kitchen, team.barred, distances, needs, i, s, item)
+    place = NOTHING
+    if is_raw(kitchen, cells, s, item):
+        place = best_station(kitchen, cells, distances, jobs.taken, item, cell)
+        if place == NOTHING:
+            return FAR, NOTHING
+    least, best = find_use(kitchen, team.barred, distances, needs, i, s, item, place)
     if best == NOTHING:
         return FAR, NOTHING
-    if is_raw(kitchen, cells, s, item) and best_station(kitchen, cells, distances, jobs.taken, item, cell) == NOTHING:
-        return FAR, NOTHING
-    if travel(distances, best, cell) < FAR:
+    if travel(distances, best if place == NOTHING else place, cell) < FAR:
         refused = item == DISH and best_target(kitchen, distances, needs, SOUP, False, cell) == NOTHING
     else:
         refused = not has_room(kitchen, cells, team, distances, jobs, i, item)

@@ -216,15 +216,21 @@ def way_from_station(kitchen, distances, place, target):
 
 
 @kernel
-def find_use(kitchen, barred, distances, needs, i, s, item, place):
+def find_use(kitchen, cells, team, distances, jobs, i, s):
     """Find where an item from a station is needed soonest, for a player who reaches the station.
 
-    An ingredient that still has to be prepared goes to its ``place`` first, which is the station, or NOTHING.
+    An ingredient that still has to be prepared goes to a free station for it first.
 
     Returns:
-        Steps until it is there, plus penalties of less urgent jobs, and the target; FAR if nothing needs it.
+        Steps until it is there, plus penalties of less urgent jobs, the target, and where it goes first; FAR if nothing
+        needs it, or no station is free.
     """
-    least, best, cell = FAR, NOTHING, distances.here[i]
+    least, best, place, cell = FAR, NOTHING, NOTHING, distances.here[i]
+    item, needs, barred = item_at(kitchen, cells, s), jobs.needs, team.barred
+    if is_raw(kitchen, cells, s, item):
+        place = best_station(kitchen, cells, distances, jobs.taken, item, cell)
+        if place == NOTHING:
+            return FAR, NOTHING, NOTHING
     for target in range(needs.shape[0]):
         if kitchen.stations[target, Station.TERRAIN] != (Terrain.SERVING if item == SOUP else Terrain.POT):
             continue
@@ -246,7 +252,7 @@ def find_use(kitchen, barred, distances, needs, i, s, item, place):
         steps += AHEAD if later else 0
         if steps < least:
             least, best = steps, target
-    return least, best
+    return least, best, best if place == NOTHING else place
 
 
 @kernel
@@ -272,15 +278,10 @@ def fetch_time(kitchen, cells, team, distances, jobs, i, s):
     is_loose = not stores(kitchen.stations[s, Station.TERRAIN]) and jobs.loose[item] > 0
     if is_loose and jobs.loose[item] >= total_need(kitchen, needs, item):
         return FAR, NOTHING
-    place = NOTHING
-    if is_raw(kitchen, cells, s, item):
-        place = best_station(kitchen, cells, distances, jobs.taken, item, cell)
-        if place == NOTHING:
-            return FAR, NOTHING
-    least, best = find_use(kitchen, team.barred, distances, needs, i, s, item, place)
+    least, best, goal = find_use(kitchen, cells, team, distances, jobs, i, s)
     if best == NOTHING:
         return FAR, NOTHING
-    if travel(distances, best if place == NOTHING else place, cell) < FAR:
+    if travel(distances, goal, cell) < FAR:
         refused = item == DISH and best_target(kitchen, distances, needs, SOUP, False, cell) == NOTHING
     else:
         refused = not has_room(kitchen, cells, team, distances, jobs, i, item)

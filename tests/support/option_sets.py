@@ -59,7 +59,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"layout": "counter_circuit", "agents": 4, "dynamics": "explicit", "reward": "shaped", "mask_in": "rllib"},
         {"layout": "cramped_room", "action_level": {"agent_0": "medium"}, "text_info": True, "text_rules": "original"},
         {"layout": "cramped_room", "agents": 1, "random_start": True, "shaping": {"potting": 1}, "view_radius": 2},
-        {"layout": "procedural", "generator": {"seed": 1, "count": 2}, "mask_in": "obs", "burn": 3},
+        {"layout": "procedural", "generator": {"count": 2, "belts": 1, "prepared": 1}, "mask_in": "obs", "burn": 3},
         {
             "layout": "locked",
             "action_level": "medium",
@@ -113,7 +113,12 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
             "random_state": True,
             "view_radius": 1,
         },
-        {"layout": "procedural", "generator": {"count": 6, "rooms": [1, 2]}, "view_radius": 2, "text_info": True},
+        {
+            "layout": "procedural",
+            "generator": {"count": 6, "rooms": [1, 2], "belts": [1, 2], "prepared": 2},
+            "view_radius": 2,
+            "text_info": True,
+        },
     ],
     "CollabCapture-v0": [
         {"sight": "room", "mask_in": "obs", "text_info": True},

@@ -133,7 +133,7 @@ class LayoutGenerator(GeneratorConfig):
         lines, values = [], []
         for layout in layouts:
             score = None if self.par == NO_POLICY else par_score(layout, self.par)
-            write_atomic(out / f"{layout.name}.yaml", layout_text(layout, score).encode())
+            write_atomic(out / f"{layout.name}.yaml", layout_text(layout.document.content, score).encode())
             lines.append(layout.name + ("" if score is None else f", par {score}"))
             values.append({"name": layout.name, "par": score})
         return DocumentFinding("\n".join(lines), values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from hashlib import sha256
 
 import numpy as np
 import pytest
@@ -10,14 +11,24 @@ import yaml
 from support.covers import first
 
 import collab_overcooked
+from collab_overcooked.evaluation.par_score import play_par
 from collab_overcooked.games.overcooked.documents import par_score
 from collab_overcooked.games.overcooked.engine.generate import (
     generate,
     layout_text,
+    orders_to_prove,
     prove_layout,
     read_generator_config,
 )
-from collab_overcooked.games.overcooked.engine.solvability import Proof, Subtask, prove
+from collab_overcooked.games.overcooked.engine.solvability import (
+    Proof,
+    Subtask,
+    flood,
+    neighbours,
+    prove,
+    rest_of,
+    works_anywhere,
+)
 from collab_overcooked.games.overcooked.engine.spec import layouts, load_kitchen
 from collab_overcooked.kernels.grid import OFFSETS
 
@@ -30,6 +41,9 @@ WISHES = {
     "alone": {"agents": 1, "width": 4, "height": [4, 5]},
     "four players among counters": {"agents": 4, "counters": [0.3, 0.5], "width": [6, 9], "height": [5, 7]},
     "large": {"width": [12, 16], "height": [8, 12], "pots": 3, "count": 8},
+    "belts": {"belts": [1, 2]},
+    "preparation": {"prepared": 1},
+    "two rooms with belts and preparation": {"belts": 2, "prepared": 2, "tomatoes": 1, "rooms": 2, "width": [7, 9]},
 }
 
 
@@ -68,11 +82,17 @@ def use(env, proof: Proof, seat: int, cell: tuple[int, int]) -> None:
     act(env, seat, INTERACT)
 
 
+def take(env, proof: Proof, seat: int, cell: tuple[int, int]) -> None:
+    """Interact with a cell until a thing is in the hand, which takes several interacts at a board or blender."""
+    while env.scene()["players"][seat]["holding"] is None:
+        use(env, proof, seat, cell)
+
+
 def carry_out(env, proof: Proof) -> int:
     pot = None
     for subtask in proof.subtasks:
         if subtask.thing != "soup" or subtask.source != pot:  # there it is in the hand that brought the dish
-            use(env, proof, subtask.seat, subtask.source)
+            take(env, proof, subtask.seat, subtask.source)
         use(env, proof, subtask.seat, subtask.target)
         pot = subtask.target if subtask.thing == "dish" else pot
     return env.scene()["score"]
@@ -110,7 +130,7 @@ def test_every_shipped_kitchen_without_gates_serves_by_its_proof(name: str) -> N
     layout = load_kitchen(name)
     proof = prove_layout(layout)
     assert proof is not None
-    if not layout.cells("G") and not layout.prepare:  # subtasks do not say how ingredients are prepared
+    if not layout.cells("G"):
         env = collab_overcooked.make("Overcooked-v0", layout=name)
         env.reset()
         assert carry_out(env, proof) == 20
@@ -159,7 +179,77 @@ def test_generated_kitchens_are_as_wished_for(name: str) -> None:
             assert low <= len(layout.cells(symbol)) <= high
         assert wishes.width[0] <= layout.width <= wishes.width[1]
         assert wishes.height[0] <= layout.height <= wishes.height[1]
+        assert wishes.belts[0] <= len(belts_of(layout)) <= wishes.belts[1]
+        assert wishes.prepared[0] <= len(layout.prepare) <= wishes.prepared[1]
+        assert [len(layout.cells(symbol)) for symbol in "CHM"] == [
+            int(station in layout.prepare.values()) for station in ("board", "grill", "blender")
+        ]
     assert len({layout.grid for layout in pool}) == len(pool)
+
+
+def belts_of(layout) -> list[list[tuple[int, int]]]:
+    """Return the cells of each belt: as none leads to another one, a belt begins where none of its kind is behind."""
+    belts = []
+    for symbol, (dx, dy) in zip("^v><", OFFSETS, strict=True):
+        cells = layout.cells(symbol)
+        for x, y in cells:
+            if (x - dx, y - dy) not in cells:
+                run = [(x + k * dx, y + k * dy) for k in range(len(cells))]
+                belts.append([cell for k, cell in enumerate(run) if set(run[: k + 1]) <= set(cells)])
+    return belts
+
+
+@pytest.mark.parametrize("options", [{}, {"rooms": 2, "counters": 0.5, "width": [7, 12], "height": [6, 9]}])
+def test_players_can_stand_beside_both_ends_of_a_belt_and_nothing_is_lost_on_it(options: dict) -> None:
+    directions = set()
+    for layout in drawn("belts", **options):
+        floor = set(layout.cells(" "))
+        for belt in belts_of(layout):
+            for cell in [*belt, rest_of(layout.grid, belt[0])]:
+                assert not floor.isdisjoint(neighbours(cell)), (layout.grid, belt)
+            assert 2 <= len(belt) <= 4
+            directions.add(layout.grid[belt[0][1]][belt[0][0]])
+    assert directions == set("^v><")
+
+
+def test_layouts_of_a_pool_share_one_preparation_that_depends_on_the_seed() -> None:
+    pools = [drawn("preparation", tomatoes=1, seed=seed, count=2) for seed in range(12)]
+    assert all(first.prepare == second.prepare for first, second in pools)
+    assert {name for layout, _ in pools for name in layout.prepare} == {"onion", "tomato"}
+    assert {station for layout, _ in pools for station in layout.prepare.values()} == {"board", "grill", "blender"}
+
+
+def test_greedy_players_use_belts_and_stations() -> None:
+    for layout in drawn("belts", prepared=1, count=6):
+        env = play_par("Overcooked-v0", "greedy", layout=layout.document.content, max_cycles=150)
+        assert env.scene()["score"] > 0, layout.grid
+
+
+def test_kitchens_with_belts_and_stations_are_rearranged() -> None:
+    first, second, third = drawn("belts", prepared=1, rearrange=True, count=3)
+    assert belts_of(first) == belts_of(second) == belts_of(third) != []
+    assert first.cells(" ") == second.cells(" ") and first.grid != second.grid != third.grid
+    for layout in (first, second, third):
+        floors = [flood(layout.grid, start, set()) for start in layout.starts]
+        assert works_anywhere(layout.grid, floors, orders_to_prove(layout), layout.prepare)
+    collab_overcooked.make(
+        "Overcooked-v0", layout=[layout.document.content for layout in (first, second, third)], changes=50, notice=5
+    )
+
+
+def test_layouts_without_belts_and_preparation_are_those_drawn_before_there_were_any() -> None:
+    digest = sha256()
+    for options in ({}, {"rooms": 2}, {"tomatoes": [1, 2], "onions": [0, 1]}, {"rearrange": True}):
+        for layout in generate(read_generator_config({"seed": 5, "count": 4, **options})):
+            digest.update(str(layout.document.content).encode())
+    assert digest.hexdigest()[:16] == "cf1d381b28a0460d"
+
+
+def test_directives_refuse_generated_preparation() -> None:
+    options = {"layout": "procedural", "action_level": "medium"}
+    with pytest.raises(ValueError, match="directives know no boards"):
+        collab_overcooked.make("Overcooked-v0", generator={"count": 2, "prepared": 1}, **options)
+    collab_overcooked.make("Overcooked-v0", generator={"count": 2, "belts": 1}, **options)
 
 
 def test_layout_of_a_seed_is_the_same_however_many_are_drawn() -> None:
@@ -169,12 +259,13 @@ def test_layout_of_a_seed_is_the_same_however_many_are_drawn() -> None:
 
 
 def test_written_layout_reads_back(tmp_path) -> None:
-    layout = drawn("tomatoes")[0]
-    path = tmp_path / "kitchen.yaml"
-    path.write_text(layout_text(layout, par=140))
-    read = load_kitchen(path)
-    assert (read.grid, read.starts, read.orders, read.par) == (layout.grid, layout.starts, layout.orders, 140)
-    assert yaml.safe_load(layout_text(layout))["name"] == "procedural_5_0"
+    for layout in (drawn("tomatoes")[0], drawn("belts", tomatoes=1, prepared=2)[0]):
+        path = tmp_path / "kitchen.yaml"
+        path.write_text(layout_text(layout.document.content, par=140))
+        read = load_kitchen(path)
+        assert (read.grid, read.starts, read.orders, read.par) == (layout.grid, layout.starts, layout.orders, 140)
+        assert read.prepare == layout.prepare
+        assert yaml.safe_load(layout_text(layout.document.content))["name"] == "procedural_5_0"
 
 
 @pytest.mark.parametrize(
@@ -189,6 +280,12 @@ def test_written_layout_reads_back(tmp_path) -> None:
         ({"counters": [0.4, 0.1]}, "counters must be a share"),
         ({"onions": 0}, "a soup needs one"),
         ({"count": 0}, "count must be"),
+        ({"belts": -1}, "belts must be an integer from 0 to 40"),
+        ({"belts": [2, 1]}, "belts must be a number or a pair"),
+        ({"prepared": 3}, "prepared must be an integer from 0 to 2"),
+        ({"prepared": [0, 2]}, "prepared must be at most 1, not 2; .* has a dispenser: onion$"),
+        ({"prepared": 2, "tomatoes": [0, 1]}, "prepared must be at most 1, not 2"),
+        ({"prepared": 1, "onions": [0, 1], "tomatoes": [0, 1]}, "prepared must be at most 0, not 1; .*: none$"),
     ],
 )
 def test_impossible_wishes_are_refused(value: dict, message: str) -> None:

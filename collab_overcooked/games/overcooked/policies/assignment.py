@@ -206,24 +206,45 @@ def onward(kitchen, distances, s, target, cell):
 
 
 @kernel
-def find_use(kitchen, barred, distances, needs, i, s, item):
+def way_from_station(kitchen, distances, place, target):
+    """Return the fewest steps of a thing from the station that prepares it to a target."""
+    steps = FAR
+    for stand in kitchen.stands[place]:
+        if stand != NOTHING:
+            steps = min(steps, distances.delivery[target, stand])
+    return steps
+
+
+@kernel
+def find_use(kitchen, cells, team, distances, jobs, i, s):
     """Find where an item from a station is needed soonest, for a player who reaches the station.
 
+    An ingredient that still has to be prepared goes to a free station for it first.
+
     Returns:
-        Steps until it is there, plus penalties of less urgent jobs, and the target; FAR if nothing needs it.
+        Steps until it is there, plus penalties of less urgent jobs, the target, and where it goes first; FAR if nothing
+        needs it, or no station is free.
     """
-    least, best, cell = FAR, NOTHING, distances.here[i]
+    least, best, place, cell = FAR, NOTHING, NOTHING, distances.here[i]
+    item, needs, barred = item_at(kitchen, cells, s), jobs.needs, team.barred
+    if is_raw(kitchen, cells, s, item):
+        place = best_station(kitchen, cells, distances, jobs.taken, item, cell)
+        if place == NOTHING:
+            return FAR, NOTHING, NOTHING
     for target in range(needs.shape[0]):
         if kitchen.stations[target, Station.TERRAIN] != (Terrain.SERVING if item == SOUP else Terrain.POT):
             continue
         later = item != SOUP and needs[target, column_of(needs, item, False)] <= 0
         if later and (item == DISH or needs[target, column_of(needs, item, True)] <= 0):
             continue
-        steps = onward(kitchen, distances, s, target, cell)
+        goal = target if place == NOTHING else place
+        steps = onward(kitchen, distances, s, goal, cell)
         is_left = kitchen.stations[s, Station.TERRAIN] == Terrain.COUNTER and is_shared(
-            barred, i, kitchen.ends[s], target
+            barred, i, kitchen.ends[s], goal
         )
-        if steps >= FAR or (barred[i, target] == 1 and is_left):
+        if place != NOTHING:
+            steps += way_from_station(kitchen, distances, place, target)
+        if steps >= FAR or (barred[i, goal] == 1 and is_left):
             continue
         steps += travel(distances, s, cell) + 1
         if item == DISH or later:
@@ -231,7 +252,7 @@ def find_use(kitchen, barred, distances, needs, i, s, item):
         steps += AHEAD if later else 0
         if steps < least:
             least, best = steps, target
-    return least, best
+    return least, best, best if place == NOTHING else place
 
 
 @kernel
@@ -257,12 +278,10 @@ def fetch_time(kitchen, cells, team, distances, jobs, i, s):
     is_loose = not stores(kitchen.stations[s, Station.TERRAIN]) and jobs.loose[item] > 0
     if is_loose and jobs.loose[item] >= total_need(kitchen, needs, item):
         return FAR, NOTHING
-    least, best = find_use(kitchen, team.barred, distances, needs, i, s, item)
+    least, best, goal = find_use(kitchen, cells, team, distances, jobs, i, s)
     if best == NOTHING:
         return FAR, NOTHING
-    if is_raw(kitchen, cells, s, item) and best_station(kitchen, cells, distances, jobs.taken, item, cell) == NOTHING:
-        return FAR, NOTHING
-    if travel(distances, best, cell) < FAR:
+    if travel(distances, goal, cell) < FAR:
         refused = item == DISH and best_target(kitchen, distances, needs, SOUP, False, cell) == NOTHING
     else:
         refused = not has_room(kitchen, cells, team, distances, jobs, i, item)

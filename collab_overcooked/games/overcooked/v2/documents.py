@@ -15,8 +15,8 @@ from collab_overcooked.io.options import option
 
 from ..documents import LayoutOptions, pool_of
 from ..engine.constants import HORIZON
-from ..engine.generate import GeneratorConfig
-from .engine.generate import generate, layout_text, read_config
+from ..engine.generate import GeneratorConfig, layout_text
+from .engine.generate import generate, read_config
 from .engine.spec import FOLDER, KEYS, fits, load_kitchen
 
 ENV_ID = "OvercookedV2-v0"
@@ -57,7 +57,7 @@ class HiddenRecipeGenerator(GeneratorConfig):
         files = []
         for layout in generate(read_config(values)):
             files.append(str(out / f"{layout.name}.yaml"))
-            write_atomic(Path(files[-1]), layout_text(layout).encode())
+            write_atomic(Path(files[-1]), layout_text(layout.document.content).encode())
         played = check_layouts(files, LayoutOptions(par=self.par))
         return DocumentFinding(played.text, played.values)
 

@@ -10,15 +10,17 @@ import numpy as np
 from collab_overcooked.kernels.grid import OFFSETS
 
 from ...engine.compile import compile_terrain, number_regions
-from ...engine.constants import NOTHING
+from ...engine.constants import BELTS, NOTHING, STATIONS
 from ...engine.constants import SYMBOLS as KITCHEN_SYMBOLS
-from ...engine.generate import GeneratorConfig, orders_to_prove, read_generator_config
-from ...engine.generate import generate as generate_kitchens
+from ...engine.generate import GeneratorConfig, draw_layouts, orders_to_prove, read_generator_config
 from ...engine.solvability import Cell, prove
 from ...engine.spec import Layout as Kitchen
 from .spec import SEATS, Layout, load_kitchen
 
-SYMBOLS = {" ": " ", "X": "W", "O": "0", "T": "1", "D": "B", "P": "P", "S": "X"}  # of Overcooked, as written here
+# Of Overcooked, as written here
+SYMBOLS = {" ": " ", "X": "W", "O": "0", "T": "1", "D": "B", "P": "P", "S": "X"} | {
+    symbol: symbol for symbol in (*BELTS, *STATIONS)
+}
 DEFAULTS = {"tomatoes": [1, 1]}  # of the generator, where they differ from Overcooked's
 
 
@@ -41,19 +43,16 @@ def generate(config: GeneratorConfig) -> list[Layout]:
     Raises:
         ValueError: The generator finds no layout with these properties.
     """
-    layouts = []
-    for i, kitchen in enumerate(generate_kitchens(config)):
+
+    def finish(kitchen: Kitchen, i: int) -> Layout | None:
         cell = _place_indicator(kitchen, np.random.default_rng([config.seed, i, 1]))
-        layouts.append(load_kitchen(_values(kitchen, cell)))
-    return layouts
+        return None if cell is None else load_kitchen(_values(kitchen, cell))
+
+    return draw_layouts(config, finish)
 
 
-def _place_indicator(kitchen: Kitchen, rng: np.random.Generator) -> Cell:
-    """Return a counter that only players of one room face and that no recipe needs.
-
-    Raises:
-        ValueError: The layout has no such counter.
-    """
+def _place_indicator(kitchen: Kitchen, rng: np.random.Generator) -> Cell | None:
+    """Return a counter that only players of one room face and that no recipe needs; None if there is none."""
     (terrain,) = compile_terrain([kitchen.grid], KITCHEN_SYMBOLS)
     regions = number_regions(terrain)
     faced = [(cell, rooms) for cell in kitchen.cells("X") if (rooms := _rooms_at(cell, regions))]
@@ -62,9 +61,11 @@ def _place_indicator(kitchen: Kitchen, rng: np.random.Generator) -> Cell:
         rows = list(kitchen.grid)
         rows[y] = rows[y][:x] + "W" + rows[y][x + 1 :]
         recipes = [[recipe] for recipe in orders_to_prove(kitchen)]
-        if len(rooms) == 1 and all(prove(rows, kitchen.starts, recipe) is not None for recipe in recipes):
+        if len(rooms) == 1 and all(
+            prove(rows, kitchen.starts, recipe, kitchen.prepare) is not None for recipe in recipes
+        ):
             return x, y
-    raise ValueError(f"layout {kitchen.name} has no counter to spare for the recipe indicator; allow a larger grid")
+    return None
 
 
 def _rooms_at(cell: Cell, regions: np.ndarray) -> set[int]:
@@ -80,11 +81,5 @@ def _values(kitchen: Kitchen, indicator: Cell) -> dict[str, Any]:
         rows[y][x] = letter
     rows[indicator[1]][indicator[0]] = "R"
     grid = "\n".join(map("".join, rows))
-    return {"name": kitchen.name, "description": kitchen.description, "grid": grid}
-
-
-def layout_text(layout: Layout) -> str:
-    """Return a generated layout as the text of a layout file."""
-    values = layout.document.content
-    lines = [f"name: {values['name']}", f"description: {values['description']}", "grid: |"]
-    return "\n".join([*lines, *(f"  {row}" for row in values["grid"].split("\n")), ""])
+    values = {"name": kitchen.name, "description": kitchen.description, "grid": grid}
+    return values | ({"prepare": dict(kitchen.prepare)} if kitchen.prepare else {})

@@ -13,6 +13,8 @@ from support.covers import first
 import collab_overcooked
 from collab_overcooked.evaluation.par_score import play_par
 from collab_overcooked.games.overcooked.documents import par_score
+from collab_overcooked.games.overcooked.engine.compile import belts_ahead, compile_terrain
+from collab_overcooked.games.overcooked.engine.constants import SYMBOLS
 from collab_overcooked.games.overcooked.engine.generate import (
     generate,
     layout_text,
@@ -26,7 +28,6 @@ from collab_overcooked.games.overcooked.engine.solvability import (
     flood,
     neighbours,
     prove,
-    rest_of,
     works_anywhere,
 )
 from collab_overcooked.games.overcooked.engine.spec import layouts, load_kitchen
@@ -204,8 +205,9 @@ def test_players_can_stand_beside_both_ends_of_a_belt_and_nothing_is_lost_on_it(
     directions = set()
     for layout in drawn("belts", **options):
         floor = set(layout.cells(" "))
+        (terrain,) = compile_terrain([layout.grid], SYMBOLS)
         for belt in belts_of(layout):
-            for cell in [*belt, rest_of(layout.grid, belt[0])]:
+            for cell in [belt[0], *belts_ahead(layout.name, terrain, belt[0])]:
                 assert not floor.isdisjoint(neighbours(cell)), (layout.grid, belt)
             assert 2 <= len(belt) <= 4
             directions.add(layout.grid[belt[0][1]][belt[0][0]])

@@ -15,7 +15,8 @@ from itertools import combinations, product
 from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.paths import shortest_paths
 
-from .constants import BELTS, FIRST_BELT
+from .compile import belts_ahead, compile_terrain
+from .constants import BELTS, SYMBOLS
 from .constants import STATIONS as PREPARING_STATIONS
 
 Cell = tuple[int, int]  # x, y
@@ -178,17 +179,6 @@ def neighbours(cell: Cell) -> list[Cell]:
     return [(cell[0] + dx, cell[1] + dy) for dx, dy in OFFSETS]
 
 
-def rest_of(grid: Sequence[str], cell: Cell) -> Cell:
-    """Return the cell at which a thing comes to rest that is put on a cell, another one for belts."""
-    while _at(grid, cell) in BELTS:
-        dx, dy = OFFSETS[BELTS[_at(grid, cell)] - FIRST_BELT]
-        ahead = cell[0] + dx, cell[1] + dy
-        if _at(grid, ahead) not in COUNTERS:
-            break
-        cell = ahead
-    return cell
-
-
 def _at(grid: Sequence[str], cell: Cell) -> str:
     x, y = cell
     return grid[y][x] if 0 <= y < len(grid) and 0 <= x < len(grid[y]) else "?"
@@ -200,6 +190,7 @@ class _Hands:
     def __init__(self, grid: Sequence[str], zones: Mapping[int, frozenset[Cell]], prepare: Mapping[str, str]) -> None:
         self.zones, self.prepare = zones, prepare
         self.grid = grid
+        (self._terrain,) = compile_terrain([grid], SYMBOLS)
         self.reach = {
             seat: sorted({near for cell in zone for near in neighbours(cell)} - zone) for seat, zone in zones.items()
         }
@@ -258,7 +249,7 @@ class _Hands:
                     subtasks = [*so_far, Subtask(seat, thing, cell, goal)]
                     if _at(self.grid, goal) == target and place in (None, goal) and last in (None, seat):
                         return subtasks
-                    place_at = rest_of(self.grid, goal)
+                    *_, place_at = goal, *belts_ahead("", self._terrain, goal)  # where it comes to rest
                     if _at(self.grid, place_at) in COUNTERS and place_at not in ways and place_at not in queue:
                         ways[place_at] = subtasks
                         queue.append(place_at)

@@ -108,8 +108,7 @@ def test_an_announcement_names_the_cells_but_no_player_out_of_view() -> None:
 
 def test_a_memory_forgets_what_lay_on_cells_that_changed() -> None:
     game = OvercookedV2([LEFT, RIGHT], view_radius=1)
-    compiled = game.compiled
-    paths = [ShortestPaths(layout, compiled.tables.regions[k]) for k, layout in enumerate(compiled.layouts)]
+    paths = [ShortestPaths(game.compiled, k) for k in range(2)]
     memory = Memory(game, paths[0], 0, 0)
     players = [{"position": [1, 1], "facing": "north", "holding": None, "knows_recipe": True}, None]
     plate = {"position": [0, 0], "item": "plate"}

@@ -22,7 +22,8 @@ from collab_overcooked.policies.api import AgentView, EnvInfo, Planning, Policy,
 from collab_overcooked.policies.parameters import read_options, refuse_text
 from collab_overcooked.policies.search.simulator import Simulator
 
-from ...engine.constants import BELTS, FIRST_BELT, MAX_INGREDIENTS, NOTHING, Action
+from ...engine.compile import belts_ahead
+from ...engine.constants import MAX_INGREDIENTS, NOTHING, Action, LayoutSize
 from ...policies.greedy import GreedyPolicy
 from ...policies.planner import REPLAN_WIDTH, PlannerPolicy
 from ..engine.compile import Compiled
@@ -90,16 +91,19 @@ class ShortestPaths:
     """Shortest paths on the floor of a layout.
 
     Args:
-        layout: The layout.
-        regions: Number of the floor that each cell belongs to, (H, W).
+        compiled: The pool of layouts.
+        k: Number of the layout.
     """
 
-    def __init__(self, layout: Layout, regions: np.ndarray) -> None:
-        self.layout, self.regions = layout, regions
+    def __init__(self, compiled: Compiled, k: int) -> None:
+        tables, layout = compiled.tables, compiled.layouts[k]
+        self.layout, self.regions = layout, tables.regions[k]
         self.floor = {(x, y) for x, y in layout.cells(" ")}
         edges = {cell: {self.region(spot) for spot in self.beside(cell)} for cell in layout.cells("W")}
         between = {cell for cell, regions in edges.items() if len(regions) > 1}
-        self.shared = between | cells_of_belts(layout)  # where things are handed over
+        belts = [(x, y) for x, y in tables.belts[k, : tables.frames[k, LayoutSize.BELTS]].tolist()]
+        ends = {cell for belt in belts for cell in belts_ahead(layout.name, tables.terrain[k], belt)}
+        self.shared = between | {*belts} | ends  # where things are handed over
         self.cells = {symbol: layout.cells(symbol) for symbol in {symbol for row in layout.grid for symbol in row}}
 
     def beside(self, target: Cell) -> set[Cell]:
@@ -131,14 +135,6 @@ class ShortestPaths:
                 return interact if facing == direction else direction
         goals = set().union(*(self.beside(target) for target in targets)) if targets else set()
         return self.step(start, goals, blocked)
-
-
-def cells_of_belts(layout: Layout) -> set[Cell]:
-    """Return the cells of belts and the counters at their ends."""
-    belts = {cell: symbol for symbol in BELTS for cell in layout.cells(symbol)}
-    steps = {cell: OFFSETS[BELTS[symbol] - FIRST_BELT] for cell, symbol in belts.items()}
-    ahead = {(x + dx, y + dy) for (x, y), (dx, dy) in steps.items()}
-    return belts.keys() | (ahead & set(layout.cells("W")))
 
 
 def cells_that_see(paths: ShortestPaths, compiled: Compiled, targets: Sequence[Cell]) -> set[Cell]:
@@ -266,7 +262,7 @@ class RecipeBeliefPolicy(PolicyBase):
         self._blocked = False  # whether something useless lies where the hand's content should go
 
     def _enter(self, k: int) -> None:
-        paths = ShortestPaths(self._compiled.layouts[k], self._compiled.tables.regions[k])
+        paths = ShortestPaths(self._compiled, k)
         if self._layout == NOTHING:
             self._memory = Memory(self._game, paths, self._seat, self._seed)
         else:

@@ -201,15 +201,6 @@ class Overcooked(OvercookedManual):
     def clock(self, state: State, i: int, timestep: int) -> str:
         return f"step {timestep}"
 
-    def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
-        """Return the event of each player in the last step, by the original's names.
-
-        Returns:
-            None or a mapping with ``event`` (the first one), ``events`` (all of them), ``label``, ``sparse`` and
-            ``shaped`` (what they paid).
-        """
-        return [text.event_of(*row) for row in zip(out.events[i], out.sparse[i], out.shaped[i], strict=True)]
-
     def drawing(self, scene: dict[str, Any], seat: int | None = None) -> Drawing:
         from .text.picture import picture
 

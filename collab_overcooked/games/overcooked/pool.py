@@ -26,23 +26,22 @@ from .engine.constants import (
     MACHINE_WORK,
     NOTHING,
     STATIONS,
+    TEAM_EVENTS,
     Change,
     ChangeTime,
     Clock,
     Event,
+    EventColumn,
+    KitchenEvent,
     LayoutSize,
     Order,
     Param,
     Terrain,
 )
 from .engine.rules import next_layout
-from .engine.state import State
+from .engine.state import Out, State
 
 Layout = TypeVar("Layout")
-TEAM_LABELS: Mapping[int, str] = {
-    Event.SOUP_BURNT: "soup burns",
-    Event.ORDER_EXPIRED: "order expires",
-}  # what happens to the team
 PREPARED = {Terrain.BOARD: "chopped", Terrain.GRILL: "grilled", Terrain.BLENDER: "blended"}
 PROCEDURAL = "procedural"  # layout of a pool that is generated
 
@@ -82,7 +81,7 @@ class KitchenPool(CompiledGame):
 
     kinds_of_cells: ClassVar[Mapping[Terrain, str]]  # Names with an article, of what a change may bring
     order_noun: ClassVar[str] = "order"  # What soup is cooked for
-    team_labels: ClassVar[Mapping[int, str]] = TEAM_LABELS
+    event_codes: type[KitchenEvent]
 
     def reset_parsers(self) -> dict[str, Parser]:
         return {"layout": one_of(self.compiled.names, "layout"), **super().reset_parsers()}
@@ -232,6 +231,34 @@ class KitchenPool(CompiledGame):
         following = "the next one replaces it, which may be the same"
         return [f"The {self.order_noun} stands for {steps}. If nobody delivers it in this time, {costs}{following}."]
 
+    @cached_property
+    def _told(self) -> list[tuple[int, str, str]]:
+        """Code, name and label of the events that are told, those of the team last."""
+        told = sorted((code for code in self.event_codes if code.label), key=lambda code: code in TEAM_EVENTS)
+        return [(int(code), code.name.lower(), code.label) for code in told]
+
+    def event_of(self, row: Sequence[int] | np.ndarray, sparse: float, shaped: float) -> dict[str, Any] | None:
+        """Return a player's event, None if nothing is to be told.
+
+        Args:
+            row: See ``EventColumn``.
+            sparse: Points that it brought the team.
+            shaped: Shaped reward.
+
+        Returns:
+            ``event`` (what the player did, else what happened to the team), ``label`` (all, as listed in histories),
+            ``sparse`` and ``shaped``.
+        """
+        bits = int(row[EventColumn.CODE])
+        found = [(name, label) for code, name, label in self._told if bits >> code & 1]
+        if not found:
+            return None
+        label = ", ".join(label for _, label in found)
+        return {"event": found[0][0], "label": label, "sparse": float(sparse), "shaped": float(shaped)}
+
+    def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
+        return [self.event_of(*row) for row in zip(out.events[i], out.sparse[i], out.shaped[i], strict=True)]
+
     def consequences(self, event: Any) -> list[str]:
         """Return what happened to the team in an event of a player, beside what the player did."""
         config = self.compiled.config
@@ -240,7 +267,7 @@ class KitchenPool(CompiledGame):
             Event.ORDER_EXPIRED: (f"Nobody delivered the {self.order_noun} in time", config.order_cost),
         }
         labels = event.label.split(", ")
-        happened = [loss for code, loss in losses.items() if self.team_labels[code] in labels]
+        happened = [loss for code, loss in losses.items() if self.event_codes(code).label in labels]
         return [
             f"{what}, which costs the team {cost} point{'s' * (cost > 1)}." if cost else f"{what}."
             for what, cost in happened

@@ -64,7 +64,7 @@ from ..engine.macro_actions import judge_action
 from ..engine.rules import count_kind, needed_work
 from ..engine.solvability import FLOOR, flood, neighbours
 from ..engine.spec import counts_of
-from ..pool import PREPARED, TEAM_LABELS
+from ..pool import PREPARED
 from .kitchen_scene import warning_text
 from .scene import OvercookedScenes
 
@@ -164,47 +164,12 @@ def read_answer(answer: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-LABELS: dict[int, str] = {
-    Event.TOMATO_PICKUP: "take tomato",
-    Event.TOMATO_DROP: "put tomato down",
-    Event.POTTING_TOMATO: "put tomato in pot",
-    Event.ONION_PICKUP: "take onion",
-    Event.ONION_DROP: "put onion down",
-    Event.POTTING_ONION: "put onion in pot",
-    Event.DISH_PICKUP: "take dish",
-    Event.DISH_DROP: "put dish down",
-    Event.SOUP_PICKUP: "take soup",
-    Event.SOUP_DELIVERY: "deliver soup",
-    Event.SOUP_DROP: "put soup down",
-    Event.PREPARATION: "prepare ingredient",
-    **TEAM_LABELS,
-}
 EVENT_NAMES = tuple((int(event), event.name.lower()) for event in Event)
 
 
 def event_names(bits: int) -> list[str]:
     """Return the original's names of a player's events in a step."""
     return [name for event, name in EVENT_NAMES if bits >> event & 1]
-
-
-def event_of(row: Sequence[int] | Array, sparse: float, shaped: float) -> dict[str, Any] | None:
-    """Return a player's event, or None if none of the 25 events happened.
-
-    Returns:
-        ``event`` (the main one), ``events`` (all of them), ``label`` (as listed in histories, with what happened to the
-        team), ``sparse`` and ``shaped`` (rewards).
-    """
-    bits = int(row[EventColumn.CODE])
-    found = [event for event in LABELS if bits >> event & 1]
-    if not found:
-        return None
-    return {
-        "event": Event(found[0]).name.lower(),
-        "events": event_names(bits),
-        "label": ", ".join(LABELS[event] for event in found),
-        "sparse": float(sparse),
-        "shaped": float(shaped),
-    }
 
 
 def greeting(seat: int, n_agents: int) -> str:
@@ -517,6 +482,11 @@ class OvercookedText(OvercookedScenes):
             name = Terrain(tables.terrain[k, y, x]).name.capitalize()
             lines.append(f"{name} ({x}, {y}): {thing_text(state.cells[i, y, x], tables.prepare)}.")
         return lines
+
+    def event_of(self, row: Sequence[int] | Array, sparse: float, shaped: float) -> dict[str, Any] | None:
+        """Return a player's event with the original's names of all of them, ``events``."""
+        event = super().event_of(row, sparse, shaped)
+        return None if event is None else {**event, "events": event_names(int(row[EventColumn.CODE]))}
 
     def names_at(self, k: int) -> Mapping[tuple[int, int], str]:
         return self.object_names[k]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from ...engine.constants import BELTS, FIRST_PILE, NOTHING, STATIONS, Terrain
-from ...engine.constants import Event as KitchenEvent
+from ...engine.constants import BELTS, FIRST_PILE, NOTHING, STATIONS, KitchenEvent, Terrain
 
 INGREDIENTS = ("onion", "tomato", "carrot", "mushroom", "potato", "cucumber", "leek", "pea", "apple", "banana")
 COOK_TIME = 20
@@ -42,22 +41,22 @@ class Plane(IntEnum):
     LIGHT = 11
 
 
-class Event(IntEnum):
-    """Events of a player in a step, a bit each of ``EventColumn.CODE``; the last three are those of Overcooked."""
+class Event(KitchenEvent):
+    """Events of a player in a step; the first three are those of all lineages."""
 
-    INGREDIENT_PICKUP = 0  # from a pile
-    PLATE_PICKUP = 1  # from a pile
-    DROP = 2  # on a counter
-    PICKUP = 3  # from a counter
-    POTTING = 4
-    START = 5
-    SOUP_PICKUP = 6
-    SOUP_DELIVERY = 7  # of the recipe
-    WRONG_DELIVERY = 8
-    PRESS = 9
-    SOUP_BURNT = KitchenEvent.SOUP_BURNT
-    ORDER_EXPIRED = KitchenEvent.ORDER_EXPIRED
-    PREPARATION = KitchenEvent.PREPARATION
+    SOUP_BURNT = 0, "soup burns"  # of all players
+    ORDER_EXPIRED = 1, "recipe expires"  # of all players
+    PREPARATION = 2, "prepare ingredient"  # interact with an ingredient at a station
+    INGREDIENT_PICKUP = 3, "take ingredient"  # from a pile
+    PLATE_PICKUP = 4, "take plate"  # from a pile
+    DROP = 5, "put down"  # on a counter
+    PICKUP = 6, "pick up"  # from a counter
+    POTTING = 7, "put ingredient in pot"
+    START = 8, "start pot"
+    SOUP_PICKUP = 9, "take soup"
+    SOUP_DELIVERY = 10, "deliver soup"  # of the recipe
+    WRONG_DELIVERY = 11, "deliver wrong soup"
+    PRESS = 12, "press button"
 
 
 # Events of Effect, in order, and two that depend on what is held too. Plain ints, as kernels return one type.

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from collab_overcooked.io.text import plural
 
-from ...engine.constants import BELTS, BUTTON_TIME, MAX_INGREDIENTS, Clock, EventColumn, Param, Reason, Terrain
+from ...engine.constants import BELTS, BUTTON_TIME, MAX_INGREDIENTS, Clock, Param, Reason, Terrain
 from ...engine.constants import STATIONS as PREPARING
-from ...engine.state import Out, State
-from ...pool import TEAM_LABELS
+from ...engine.state import State
 from ...text.kitchen_scene import warning_text
 from ...text.text import (
     MOVES,
@@ -25,7 +22,7 @@ from ...text.text import (
     prepared_text,
     with_article,
 )
-from ..engine.constants import BUTTON_PAYS, COOK_TIME, DELIVERY_PAYS, INGREDIENTS, Event
+from ..engine.constants import BUTTON_PAYS, COOK_TIME, DELIVERY_PAYS, INGREDIENTS
 from ..engine.spec import Layout, Recipe, names_of
 from .scene import OvercookedV2Scenes
 
@@ -47,21 +44,6 @@ _INTERACT = (
     "into a pot, loads ready soup on the plate in your hand, delivers soup, and presses buttons."
 )
 NO_EFFECT = "An interact with the cell ahead would change nothing right now."
-LABELS: dict[int, str] = {
-    Event.INGREDIENT_PICKUP: "take ingredient",
-    Event.PLATE_PICKUP: "take plate",
-    Event.DROP: "put down",
-    Event.PICKUP: "pick up",
-    Event.POTTING: "put ingredient in pot",
-    Event.START: "start pot",
-    Event.SOUP_PICKUP: "take soup",
-    Event.SOUP_DELIVERY: "deliver soup",
-    Event.WRONG_DELIVERY: "deliver wrong soup",
-    Event.PRESS: "press button",
-    Event.PREPARATION: "prepare ingredient",
-    **TEAM_LABELS,
-    Event.ORDER_EXPIRED: "recipe expires",
-}
 KINDS_OF_CELLS = {  # that a change may bring
     Terrain.FLOOR: "floor",
     Terrain.COUNTER: "a counter",
@@ -82,20 +64,6 @@ STATIONS = {"P": "pots", "B": "plate piles", "X": "serving cells", "R": "recipe 
 STATIONS |= {symbol: f"{kind.name.lower()}s" for symbol, kind in PREPARING.items()}
 
 Scene = Mapping[str, Any]
-
-
-def event_of(row: np.ndarray, sparse: float, shaped: float) -> dict[str, Any] | None:
-    """Return a player's event, None if there is none.
-
-    Returns:
-        ``event`` (what the player did, else what happened to the team), ``label`` (all, as listed in histories),
-        ``sparse`` and ``shaped`` (rewards).
-    """
-    found = [event for event in LABELS if row[EventColumn.CODE] >> event & 1]
-    if not found:
-        return None
-    label = ", ".join(LABELS[event] for event in found)
-    return {"event": Event(found[0]).name.lower(), "label": label, "sparse": float(sparse), "shaped": float(shaped)}
 
 
 def recipe_text(names: Sequence[str]) -> str:
@@ -143,7 +111,7 @@ class OvercookedV2Text(OvercookedV2Scenes):
     """Texts of a pool of layouts."""
 
     texts, things, kinds_of_cells = PRIMITIVE_TEXTS, THINGS, KINDS_OF_CELLS
-    order_noun, team_labels = "recipe", LABELS
+    order_noun = "recipe"
 
     @property
     def display_names(self) -> tuple[str, ...]:
@@ -290,6 +258,3 @@ class OvercookedV2Text(OvercookedV2Scenes):
         yield "You can hold one thing. Players cannot walk through each other, counters or stations."
         if self.compiled.config.delivery_light:
             yield "Serving cells light up for one step after a delivery of the recipe."
-
-    def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
-        return [event_of(*row) for row in zip(out.events[i], out.sparse[i], out.shaped[i], strict=True)]

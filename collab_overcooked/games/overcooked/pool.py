@@ -26,11 +26,9 @@ from .engine.constants import (
     MACHINE_WORK,
     NOTHING,
     STATIONS,
-    TEAM_EVENTS,
     Change,
     ChangeTime,
     Clock,
-    Event,
     EventColumn,
     KitchenEvent,
     LayoutSize,
@@ -42,6 +40,7 @@ from .engine.rules import next_layout
 from .engine.state import Out, State
 
 Layout = TypeVar("Layout")
+TEAM_EVENTS = ("SOUP_BURNT", "ORDER_EXPIRED")  # events that happen to all players
 PREPARED = {Terrain.BOARD: "chopped", Terrain.GRILL: "grilled", Terrain.BLENDER: "blended"}
 PROCEDURAL = "procedural"  # layout of a pool that is generated
 
@@ -213,8 +212,8 @@ class KitchenPool(CompiledGame):
     def team_pays(self) -> list[Pay]:
         """Return what events of the team may cost it in a step."""
         config, pots = self.compiled.config, self.compiled.tables.frames[:, LayoutSize.POTS]
-        least = {Event.SOUP_BURNT: config.burn_cost * int(pots.max()), Event.ORDER_EXPIRED: config.order_cost}
-        return [Pay(event.name.lower(), team=(-float(cost), 0.0)) for event, cost in least.items()]
+        least = dict(zip(TEAM_EVENTS, (config.burn_cost * int(pots.max()), config.order_cost), strict=True))
+        return [Pay(name.lower(), team=(-float(cost), 0.0)) for name, cost in least.items()]
 
     def order_parts(self) -> dict[str, Part]:
         """Declare the steps for which the order stands, where it ends; everybody knows them."""
@@ -234,7 +233,7 @@ class KitchenPool(CompiledGame):
     @cached_property
     def _told(self) -> list[tuple[int, str, str]]:
         """Code, name and label of the events that are told, those of the team last."""
-        told = sorted((code for code in self.event_codes if code.label), key=lambda code: code in TEAM_EVENTS)
+        told = sorted((code for code in self.event_codes if code.label), key=lambda code: code.name in TEAM_EVENTS)
         return [(int(code), code.name.lower(), code.label) for code in told]
 
     def event_of(self, row: Sequence[int] | np.ndarray, sparse: float, shaped: float) -> dict[str, Any] | None:
@@ -263,11 +262,11 @@ class KitchenPool(CompiledGame):
         """Return what happened to the team in an event of a player, beside what the player did."""
         config = self.compiled.config
         losses = {
-            Event.SOUP_BURNT: ("Nobody took the soup out of its pot in time", config.burn_cost),
-            Event.ORDER_EXPIRED: (f"Nobody delivered the {self.order_noun} in time", config.order_cost),
+            "SOUP_BURNT": ("Nobody took the soup out of its pot in time", config.burn_cost),
+            "ORDER_EXPIRED": (f"Nobody delivered the {self.order_noun} in time", config.order_cost),
         }
         labels = event.label.split(", ")
-        happened = [loss for code, loss in losses.items() if self.event_codes(code).label in labels]
+        happened = [loss for name, loss in losses.items() if self.event_codes[name].label in labels]
         return [
             f"{what}, which costs the team {cost} point{'s' * (cost > 1)}." if cost else f"{what}."
             for what, cost in happened

@@ -31,6 +31,7 @@ from .constants import (
     SYMBOLS,
     TERRAINS,
     VERBS,
+    Event,
     Kind,
     LayoutSize,
     Object,
@@ -380,6 +381,7 @@ def _params(config: OvercookedConfig, levels: Sequence[str]) -> np.ndarray:
         macros=MEDIUM in levels,
         rules=Rules[config.text_rules.upper()],
         stalemate=Stalemate[config.stalemate.upper()],
+        soup_burnt=Event.SOUP_BURNT,
         **pack_changes(config.changes),
     )
 

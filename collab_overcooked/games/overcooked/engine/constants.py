@@ -190,6 +190,7 @@ class Param(IntEnum):
     FULL_WAITS = 21  # 1 where a pot that is full at the start of an episode waits for an interact
     ORDER_TIME = 22  # steps for which an order stands, NOTHING for ever
     ORDER_COST = 23  # points that an order costs the team if nobody delivers it
+    SOUP_BURNT = 24  # bit of this event in EventColumn.CODE; ORDER_EXPIRED is the next one
 
 
 class ChangeTime(IntEnum):
@@ -241,8 +242,8 @@ class Effect(IntEnum):
 class KitchenEvent(IntEnum):
     """Base class of the events of a player in a step: each is a bit of ``EventColumn.CODE``, with a label in histories.
 
-    Members are written ``ONION_PICKUP = 8, "take onion"``; one without a label is not told. The first bits are
-    ``SOUP_BURNT``, ``ORDER_EXPIRED`` and ``PREPARATION`` in all lineages.
+    Members are written ``ONION_PICKUP = 5, "take onion"``; one without a label is not told. All lineages have
+    ``SOUP_BURNT`` and, next to it, ``ORDER_EXPIRED``, see ``Param.SOUP_BURNT``.
     """
 
     label: str
@@ -254,39 +255,36 @@ class KitchenEvent(IntEnum):
 
 
 class Event(KitchenEvent):
-    """Events of Overcooked: those of all lineages, then those of the original in its order."""
+    """Events of Overcooked, in the original's order with own ones last."""
 
-    SOUP_BURNT = 0, "soup burns"  # of all players
-    ORDER_EXPIRED = 1, "order expires"  # of all players
-    PREPARATION = 2, "prepare ingredient"  # interact with an ingredient at a station
-    TOMATO_PICKUP = 3, "take tomato"
-    USEFUL_TOMATO_PICKUP = 4
-    TOMATO_DROP = 5, "put tomato down"
-    USEFUL_TOMATO_DROP = 6
-    POTTING_TOMATO = 7, "put tomato in pot"
-    ONION_PICKUP = 8, "take onion"
-    USEFUL_ONION_PICKUP = 9
-    ONION_DROP = 10, "put onion down"
-    USEFUL_ONION_DROP = 11
-    POTTING_ONION = 12, "put onion in pot"
-    DISH_PICKUP = 13, "take dish"
-    USEFUL_DISH_PICKUP = 14
-    DISH_DROP = 15, "put dish down"
-    USEFUL_DISH_DROP = 16
-    SOUP_PICKUP = 17, "take soup"
-    SOUP_DELIVERY = 18, "deliver soup"
-    SOUP_DROP = 19, "put soup down"
-    OPTIMAL_ONION_POTTING = 20
-    OPTIMAL_TOMATO_POTTING = 21
-    VIABLE_ONION_POTTING = 22
-    VIABLE_TOMATO_POTTING = 23
-    CATASTROPHIC_ONION_POTTING = 24
-    CATASTROPHIC_TOMATO_POTTING = 25
-    USELESS_ONION_POTTING = 26
-    USELESS_TOMATO_POTTING = 27
-
-
-TEAM_EVENTS = (Event.SOUP_BURNT, Event.ORDER_EXPIRED)  # happen to all players, in all lineages
+    TOMATO_PICKUP = 0, "take tomato"
+    USEFUL_TOMATO_PICKUP = 1
+    TOMATO_DROP = 2, "put tomato down"
+    USEFUL_TOMATO_DROP = 3
+    POTTING_TOMATO = 4, "put tomato in pot"
+    ONION_PICKUP = 5, "take onion"
+    USEFUL_ONION_PICKUP = 6
+    ONION_DROP = 7, "put onion down"
+    USEFUL_ONION_DROP = 8
+    POTTING_ONION = 9, "put onion in pot"
+    DISH_PICKUP = 10, "take dish"
+    USEFUL_DISH_PICKUP = 11
+    DISH_DROP = 12, "put dish down"
+    USEFUL_DISH_DROP = 13
+    SOUP_PICKUP = 14, "take soup"
+    SOUP_DELIVERY = 15, "deliver soup"
+    SOUP_DROP = 16, "put soup down"
+    OPTIMAL_ONION_POTTING = 17
+    OPTIMAL_TOMATO_POTTING = 18
+    VIABLE_ONION_POTTING = 19
+    VIABLE_TOMATO_POTTING = 20
+    CATASTROPHIC_ONION_POTTING = 21
+    CATASTROPHIC_TOMATO_POTTING = 22
+    USELESS_ONION_POTTING = 23
+    USELESS_TOMATO_POTTING = 24
+    SOUP_BURNT = 25, "soup burns"  # of all players
+    ORDER_EXPIRED = 26, "order expires"  # of all players
+    PREPARATION = 27, "prepare ingredient"  # interact with an ingredient at a station
 
 
 class EventColumn(IntEnum):

@@ -584,7 +584,7 @@ def advance(tables, env, out):
     for p in range(frame[LayoutSize.BUTTONS]):
         age_button(cells[tables.buttons[k, p, 1], tables.buttons[k, p, 0]])
     if burnt > 0:
-        charge(burnt * params[Param.BURN_COST], Event.SOUP_BURNT, env.clock, out)
+        charge(burnt * params[Param.BURN_COST], params[Param.SOUP_BURNT], env.clock, out)
 
 
 # ------------------------------------------------------------------------------------------- orders
@@ -622,7 +622,7 @@ def renew_order(tables, env, delivered, out):
     if (is_over or delivered) and tables.params[Param.REDRAW] == 1:
         draw_order(tables, env)
     if is_over:
-        charge(tables.params[Param.ORDER_COST], Event.ORDER_EXPIRED, env.clock, out)
+        charge(tables.params[Param.ORDER_COST], tables.params[Param.SOUP_BURNT] + 1, env.clock, out)
 
 
 # ------------------------------------------------------------------------------------------- changes

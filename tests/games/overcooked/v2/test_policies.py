@@ -8,10 +8,10 @@ import pytest
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.overcooked.engine.constants import Clock
+from collab_overcooked.games.overcooked.v2.engine.constants import Event
 from collab_overcooked.games.overcooked.v2.engine.spec import layouts
 from collab_overcooked.games.overcooked.v2.policies.recipe_belief import can_become, scene_of
 from collab_overcooked.games.overcooked.v2.suite import paper_options
-from collab_overcooked.games.overcooked.v2.text.text import LABELS
 from collab_overcooked.policies.api import AgentView, EnvInfo
 from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.registry import make
@@ -118,4 +118,4 @@ def test_suite_scores_layouts_and_views(tmp_path):
     ]
     assert {record.env_kwargs.get("view_radius") for record in records} == {2, None}
     labels = {event.label for record in records for step in record.steps for event in step.events if event}
-    assert {"press button", "put ingredient in pot"} <= labels <= set(LABELS.values())
+    assert {"press button", "put ingredient in pot"} <= labels <= {event.label for event in Event}

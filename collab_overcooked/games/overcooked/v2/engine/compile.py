@@ -42,7 +42,7 @@ from ...engine.constants import (
 from ...engine.observation_layout import AXES, empty_view, fill_view, further_planes, place_planes
 from ...engine.state import Tables
 from .config import OvercookedV2Config
-from .constants import COOK_TIME, DELIVERY_PAYS, INGREDIENTS, KINDS_OF_CELLS, WRONG_PAYS, Plane
+from .constants import COOK_TIME, DELIVERY_PAYS, INGREDIENTS, KINDS_OF_CELLS, WRONG_PAYS, Event, Plane
 from .spec import Layout, Recipe, counts_in, number_of_recipe
 
 STATIC = (Terrain.COUNTER, Terrain.SERVING, Terrain.POT, Terrain.INDICATOR, Terrain.BUTTON, Terrain.DISHES)
@@ -95,6 +95,7 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedV2Config, spare
         light=config.delivery_light,
         radius=config.view_radius,
         channels=len(shown),
+        soup_burnt=Event.SOUP_BURNT,
         **pack_changes(config.changes),
     )
     height, width = terrain.shape[1:]

@@ -42,21 +42,21 @@ class Plane(IntEnum):
 
 
 class Event(KitchenEvent):
-    """Events of a player in a step; the first three are those of all lineages."""
+    """Events of OvercookedV2."""
 
-    SOUP_BURNT = 0, "soup burns"  # of all players
-    ORDER_EXPIRED = 1, "recipe expires"  # of all players
-    PREPARATION = 2, "prepare ingredient"  # interact with an ingredient at a station
-    INGREDIENT_PICKUP = 3, "take ingredient"  # from a pile
-    PLATE_PICKUP = 4, "take plate"  # from a pile
-    DROP = 5, "put down"  # on a counter
-    PICKUP = 6, "pick up"  # from a counter
-    POTTING = 7, "put ingredient in pot"
-    START = 8, "start pot"
-    SOUP_PICKUP = 9, "take soup"
-    SOUP_DELIVERY = 10, "deliver soup"  # of the recipe
-    WRONG_DELIVERY = 11, "deliver wrong soup"
-    PRESS = 12, "press button"
+    INGREDIENT_PICKUP = 0, "take ingredient"  # from a pile
+    PLATE_PICKUP = 1, "take plate"  # from a pile
+    DROP = 2, "put down"  # on a counter
+    PICKUP = 3, "pick up"  # from a counter
+    POTTING = 4, "put ingredient in pot"
+    START = 5, "start pot"
+    SOUP_PICKUP = 6, "take soup"
+    SOUP_DELIVERY = 7, "deliver soup"  # of the recipe
+    WRONG_DELIVERY = 8, "deliver wrong soup"
+    PRESS = 9, "press button"
+    PREPARATION = 10, "prepare ingredient"  # interact with an ingredient at a station
+    SOUP_BURNT = 11, "soup burns"  # of all players
+    ORDER_EXPIRED = 12, "recipe expires"  # of all players
 
 
 # Events of Effect, in order, and two that depend on what is held too. Plain ints, as kernels return one type.

@@ -26,7 +26,7 @@ from collab_overcooked.games.overcooked.engine.constants import (
     Terrain,
     Thing,
 )
-from collab_overcooked.games.overcooked.engine.observation_layout import measure_distances
+from collab_overcooked.games.overcooked.engine.observation_layout import measure_poses
 from collab_overcooked.games.overcooked.engine.spec import number_of
 from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.policies.search.simulator import empty_fork
@@ -101,7 +101,7 @@ class JointSearch:
         self.pots, self.servings = np.flatnonzero(flat == Terrain.POT), np.flatnonzero(flat == Terrain.SERVING)
         self.counters = np.flatnonzero(flat == Terrain.COUNTER)
         self.sources = {item: np.flatnonzero(flat == terrain) for item, terrain in DISPENSERS.items()}
-        ways = measure_distances(self.floor, tables.neighbours[0])
+        ways = measure_poses(self.floor, tables.neighbours[0])
         self.ways: Array = np.where(ways < 0, FAR, ways)
         self.faced, self.useful = self._poses()
         self.carry = self._carry()

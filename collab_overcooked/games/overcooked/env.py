@@ -97,7 +97,8 @@ class LayoutView(SeatView):
         things = seen["objects"].items()
         cells = ((name, *thing[: Thing.TICK], bool(is_ready(np.array(thing), times))) for name, thing in things)
         # The nearest counter changes with every move
-        possible = (directive for directive in seen["feasible"] if not directive.startswith("put on k"))
+        counters = f"put on {LETTERS[Kind.COUNTER]}"
+        possible = (directive for directive in seen["feasible"] if not directive.startswith(counters))
         order = int(self._state.clock[0, Clock.RECIPE])
         return layout, announced, order, tuple(seen["holding"].values()), tuple(cells), tuple(possible)
 
@@ -111,10 +112,12 @@ class Overcooked(OvercookedManual):
     id = "Overcooked-v0"
     exact_masks = True
     config_class = OvercookedConfig
-    seat_view, things = LayoutView, text.THINGS
+    seat_view = LayoutView
+    things = text.THINGS
     array_classes = (State, Out)
     reason_codes = Reason
-    event_codes, events_are_bits = Event, True
+    event_codes = Event
+    events_are_bits = True
     max_cycles = HORIZON
     tutorial = (
         ("take", r"\S+ take (onion|tomato)", "crate"),
@@ -134,7 +137,10 @@ class Overcooked(OvercookedManual):
         self.compiled = compile_layouts(pool, config)
         self.layout_names = tuple(self.compiled.names) if len(pool) > 1 else ()
         drawn = config.random_start or bool((self.compiled.tables.frames[:, LayoutSize.RECIPES] > 1).any())
-        self.deterministic = len(pool) == 1 and not drawn
+        gives_way = (
+            MEDIUM in self.compiled.levels and config.text_rules == "strict"
+        )  # at random, where players are stuck
+        self.deterministic = len(pool) == 1 and not drawn and not gives_way
         values = self.compiled.tables.values[:, list(map(number_of, SOUPS))]
         self.events_pay = config.order_time is None and len(np.unique(values)) == 1
         if config.reward == "sparse":
@@ -163,8 +169,9 @@ class Overcooked(OvercookedManual):
     def tutorial_for(self, seat: int) -> tuple[tuple[str, str, str], ...]:
         starts = self.compiled.tables.starts[:, seat].tolist()
         names = [name for k, (x, y) in enumerate(starts) for name in self.within_reach(k, (x, y), FLOOR)]
-        has_pot = any(name.startswith(LETTERS[Kind.POT]) for name in names)
-        return tuple(step for step in self.tutorial if has_pot or step[0] != "pot")
+        gives_onions = all(layout.cells("O") for layout in self.layouts)  # taking tomatoes from dispensers is no event
+        possible = {"take": gives_onions, "pot": any(name.startswith(LETTERS[Kind.POT]) for name in names)}
+        return tuple(step for step in self.tutorial if possible.get(step[0], True))
 
     @property
     def batch_kernels(self) -> BatchKernels:  # type: ignore[override]
@@ -210,7 +217,7 @@ class Overcooked(OvercookedManual):
 
 def _with_size(config: OvercookedConfig) -> OvercookedConfig:
     """Return the config with the size of pictures of generated layouts, so that all pools of like config have it."""
-    whole_maps = not config.obs.startswith("features") and config.view_radius is None
+    whole_maps = config.obs != "features" and config.view_radius is None
     if config.size is not None or not whole_maps or config.layout != PROCEDURAL:
         return config
     sizes = read_generator_config(config.generator)

@@ -17,6 +17,7 @@ from collab_overcooked.envs.event_rewards import Pay
 from collab_overcooked.envs.scene_codec import Part
 from collab_overcooked.io.checks import quote_value
 from collab_overcooked.io.schema import Parser, one_of
+from collab_overcooked.io.text import plural
 from collab_overcooked.kernels.grid import Direction
 
 from .engine.constants import (
@@ -168,7 +169,7 @@ class KitchenPool(CompiledGame):
         places = {cell: f"{names.get(cell, '')} ({cell[0]}, {cell[1]})".lstrip() for cell, _ in coming}
         cells = [f"{places[cell]} becomes {self.kinds_of_cells[kind]}" for cell, kind in coming]
         blocked = sorted(places.keys() & standing)
-        when = f"In {left} step{'s' * (left > 1)}"
+        when = f"In {plural(left, 'step')}"
         if blocked:
             when += f", once no player stands at {' or '.join(map(str, blocked))},"
         return [f"{when} the kitchen changes: {', '.join(cells) or 'no cell'}."]
@@ -184,7 +185,7 @@ class KitchenPool(CompiledGame):
         changes, notice = self.compiled.config.changes, self.compiled.config.notice
         if not changes or not notice:
             return []
-        steps = f"{notice} step{'s' * (notice > 1)}"
+        steps = plural(notice, "step")
         times = {
             "every": f"Every {changes.get('every')} steps",
             "random": "From time to time",
@@ -204,9 +205,8 @@ class KitchenPool(CompiledGame):
         burn, cost = self.compiled.config.burn, self.compiled.config.burn_cost
         lines = self._prepare_rules()
         if burn is not None:
-            steps, points = f"{burn} step{'s' * (burn > 1)}", f"{cost} point{'s' * (cost != 1)}"
-            when = f"Soup that stays in its pot for {steps} after it is ready burns"
-            lines.append(f"{when}: the pot is empty, and it costs {points}.")
+            when = f"Soup that stays in its pot for {plural(burn, 'step')} after it is ready burns"
+            lines.append(f"{when}: the pot is empty, and it costs {plural(cost, 'point')}.")
         return lines
 
     def team_pays(self) -> list[Pay]:
@@ -225,8 +225,8 @@ class KitchenPool(CompiledGame):
         time, cost = self.compiled.config.order_time, self.compiled.config.order_cost
         if time is None:
             return []
-        costs = f"it costs {cost} point{'s' * (cost != 1)} and " if cost else ""
-        steps = f"{time} step{'s' * (time > 1)}"
+        costs = f"it costs {plural(cost, 'point')} and " if cost else ""
+        steps = plural(time, "step")
         following = "the next one replaces it, which may be the same"
         return [f"The {self.order_noun} stands for {steps}. If nobody delivers it in this time, {costs}{following}."]
 
@@ -268,8 +268,7 @@ class KitchenPool(CompiledGame):
         labels = event.label.split(", ")
         happened = [loss for name, loss in losses.items() if self.event_codes[name].label in labels]
         return [
-            f"{what}, which costs the team {cost} point{'s' * (cost > 1)}." if cost else f"{what}."
-            for what, cost in happened
+            f"{what}, which costs the team {plural(cost, 'point')}." if cost else f"{what}." for what, cost in happened
         ]
 
     def belt_rules(self, grid: Sequence[str], names: Mapping[tuple[int, int], str]) -> list[str]:

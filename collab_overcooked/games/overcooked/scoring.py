@@ -113,7 +113,7 @@ def score_record(record: OvercookedRecord) -> dict[str, Any]:
 
 
 _PAID = (
-    Metric("score", "Points for deliveries.", "points", "higher"),
+    Metric("score", "Points for deliveries, less those for burnt soup and expired orders.", "points", "higher"),
     Metric("soups", "Soups delivered.", "soups", "higher"),
     Metric("shaped", "Shaped reward of each agent.", "points", "higher"),
 )

@@ -273,3 +273,15 @@ def test_an_episode_lasts_400_steps_or_as_many_as_told():
             *_, truncations, _ = env.step({"agent_0": 4, "agent_1": 4})
             count += 1
         assert (count, truncations) == (steps, {"agent_0": True, "agent_1": True})
+
+
+def test_games_whose_players_give_way_at_random_are_not_deterministic() -> None:
+    assert Overcooked("cramped_room").deterministic
+    assert Overcooked("cramped_room", action_level="medium", text_rules="original").deterministic
+    assert not Overcooked("cramped_room", action_level={"agent_1": "medium"}).deterministic
+
+
+def test_tutorials_ask_for_nothing_that_is_no_event() -> None:
+    grid = "XXTXX\nP1 2S\nX   X\nXXDXX"
+    assert [name for name, *_ in Overcooked({"name": "red", "grid": grid}).tutorial_for(0)] == ["pot", "put_down"]
+    assert [name for name, *_ in Overcooked("cramped_room").tutorial_for(0)] == ["take", "pot", "put_down"]

@@ -120,7 +120,7 @@ def distances(rollout: Rollout, player: int = 1) -> dict[str, int]:
     return rollout.game.look(rollout.state, 0, player - 1)["distances"][player - 1]
 
 
-def test_measure_distances_counts_moves_and_nobody_walks_through_others() -> None:
+def test_measure_moves_counts_moves_and_nobody_walks_through_others() -> None:
     rollout = directed("""
         XXXXX
         O   D
@@ -469,7 +469,7 @@ def floor_of(rollout: Rollout, player: int = 1) -> np.ndarray:
     tables = rollout.game.compiled.tables
     paths = np.zeros((len(Path), *tables.terrain[0].shape), np.int32)
     directives.mark_floor(tables.terrain[0], rollout.state.cells[0], paths[Path.FLOOR])
-    directives.measure_distances(player - 1, rollout.state.players[0], paths)
+    directives.measure_moves(player - 1, rollout.state.players[0], paths)
     return paths[Path.FLOOR]
 
 

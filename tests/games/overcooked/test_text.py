@@ -45,7 +45,8 @@ def test_a_description_has_llm_cos_parts_in_its_order() -> None:
     assert lines[4].startswith("Bob's distances: o0 4")
     assert lines[5:7] == ["c0: 2 of 3 ingredients, off, not cooking.", "c1: 3 of 3 ingredients, on, still cooking."]
     assert lines[7] == "Counters: k6 (distance 2) has a dish."
-    assert "g0: open for 6 more steps." in lines
+    assert "g0: open for 7 more steps." in lines
+    assert "g0: open for 6 more steps." in described(text_rules="original"), "as the original counts them"
     assert lines[-2] == "Nearest empty counter: k1, distance 1."
     assert lines[-1] == "You can: wait; move away; put in c0; put on k1."
 

@@ -141,10 +141,10 @@ class Clock(IntEnum):
     LIMIT = 1  # steps at which the episode is cut off
     OVER = 2  # 1 after the last step
     LAYOUT = 3  # index in the pool
-    SERVED = 4  # soups delivered, paid or not
-    SCORE = 5  # what they paid
+    SERVED = 4  # soups delivered, paid or not; in OvercookedV2 those of the recipe
+    SCORE = 5  # points of the team; burnt soup, expired orders and buttons cost some
     RECIPE = 6  # soup of the hidden recipe or of the order that stands, else 0
-    DELIVERED = 7  # 1 if the last step delivered that soup
+    DELIVERED = 7  # 1 if the last step delivered that soup; OvercookedV2
 
 
 class LayoutSize(IntEnum):
@@ -182,7 +182,7 @@ class Param(IntEnum):
     BURN = 13  # steps after which ready soup in a pot burns, NOTHING for never
     BURN_COST = 14  # points that a burnt soup costs the team
     WRONG_PAYS = 15  # points for a soup that is not the hidden recipe
-    REDRAW = 16  # 1 where a hidden recipe is drawn anew after its delivery
+    REDRAW = 16  # 1 where the recipe or order is drawn anew once it is delivered or its time is over
     RANDOM_STATE = 17
     LIGHT = 18  # 1 where serving cells show a delivery of the hidden recipe
     RADIUS = 19  # of the view that decides who knows a hidden recipe, NOTHING for the whole map

@@ -51,7 +51,7 @@ def mark_floor(terrain, cells, floor):
 
 
 @kernel
-def measure_distances(seat, players, paths):
+def measure_moves(seat, players, paths):
     """Find the fewest moves to every cell; another player's cell can be a goal, but paths do not lead through it.
 
     Directions are tried in the order north, south, east, west, which settles ties. Mutates: paths, whose floor must
@@ -86,16 +86,16 @@ def measure_distances(seat, players, paths):
 
 
 @kernel
-def side_of(thing, direction, floor):
+def side_of(place, direction, floor):
     """Return the index of the cell on a side of an object, or NOTHING if it is not floor."""
-    y, x = thing[Object.Y] + OFFSETS[direction][1], thing[Object.X] + OFFSETS[direction][0]
+    y, x = place[Object.Y] + OFFSETS[direction][1], place[Object.X] + OFFSETS[direction][0]
     if y < 0 or x < 0 or y >= floor.shape[0] or x >= floor.shape[1] or floor[y, x] == 0:
         return NOTHING
     return y * floor.shape[1] + x
 
 
 @kernel
-def distance_to(thing, paths):
+def distance_to(place, paths):
     """Count moves to the nearest side of an object, ``BLOCKED`` more where only another player's cell can be reached.
 
     Returns:
@@ -105,7 +105,7 @@ def distance_to(thing, paths):
     width = floor.shape[1]
     nearest, free = NOTHING, NOTHING
     for direction in SIDES:
-        cell = side_of(thing, direction, floor)
+        cell = side_of(place, direction, floor)
         if cell == NOTHING or distance[cell // width, cell % width] == NOTHING:
             continue
         moves = distance[cell // width, cell % width]
@@ -128,12 +128,12 @@ def nearest_counter(objects, cells, paths):
     """Find the nearest empty counter, the shared ones aside, that can be reached and is not blocked."""
     best, best_moves = NOTHING, BLOCKED
     for slot in range(objects.shape[0]):
-        thing = objects[slot]
-        if thing[Object.KIND] != Kind.COUNTER or thing[Object.X] == NOTHING:
+        place = objects[slot]
+        if place[Object.KIND] != Kind.COUNTER or place[Object.X] == NOTHING:
             continue
-        if cells[thing[Object.Y], thing[Object.X], Thing.ITEM] != Item.NONE:
+        if cells[place[Object.Y], place[Object.X], Thing.ITEM] != Item.NONE:
             continue
-        moves = distance_to(thing, paths)
+        moves = distance_to(place, paths)
         if moves != NOTHING and moves < best_moves:
             best, best_moves = slot, moves
     return best
@@ -143,30 +143,30 @@ def nearest_counter(objects, cells, paths):
 
 
 @kernel
-def judge_directive(tables, env, seat, verb, thing, is_nearest, paths):
+def judge_directive(tables, env, seat, verb, place, is_nearest, paths):
     """Decide whether a directive is possible for a player whose surroundings are known."""
     params = tables.params
-    if thing[Object.X] == NOTHING:
+    if place[Object.X] == NOTHING:
         return Reason.ABSENT
-    here, hand = env.cells[thing[Object.Y], thing[Object.X]], env.players[seat, Player.HAND :]
-    moves = distance_to(thing, paths)
+    here, hand = env.cells[place[Object.Y], place[Object.X]], env.players[seat, Player.HAND :]
+    moves = distance_to(place, paths)
     if moves == NOTHING:
         return Reason.INACCESSIBLE
     if verb == Verb.TAKE or verb == Verb.OPEN or verb == Verb.START:
-        return judge_empty_hand(verb, thing, here, hand, params)
+        return judge_empty_hand(verb, place, here, hand, params)
     if hand[Thing.ITEM] == Item.NONE:
         return Reason.HANDS_EMPTY
     if verb == Verb.DELIVER:
         return Reason.OK if hand[Thing.ITEM] == Item.SOUP else Reason.WRONG_ITEM
     if verb == Verb.LOAD:
         return judge_load(here, hand, moves, tables.times[env.clock[Clock.LAYOUT]], params)
-    if thing[Object.KIND] == Kind.POT:
+    if place[Object.KIND] == Kind.POT:
         return judge_potting(here, hand, params)
-    return judge_putting_down(thing, here, hand, is_nearest, params)
+    return judge_putting_down(place, here, hand, is_nearest, params)
 
 
 @kernel
-def judge_empty_hand(verb, thing, here, hand, params):
+def judge_empty_hand(verb, place, here, hand, params):
     """Taking, opening and starting need an empty hand, and something to take, a closed gate or a soup to start.
 
     Where anyone may open gates, hands can be full for that.
@@ -175,7 +175,7 @@ def judge_empty_hand(verb, thing, here, hand, params):
         return Reason.HANDS_FULL
     if verb == Verb.OPEN:
         return Reason.OPEN if here[Thing.ITEM] == Item.OPEN else Reason.OK
-    on_counter = thing[Object.KIND] == Kind.COUNTER or thing[Object.KIND] == Kind.SHARED
+    on_counter = place[Object.KIND] == Kind.COUNTER or place[Object.KIND] == Kind.SHARED
     if verb == Verb.TAKE:
         return Reason.EMPTY if on_counter and here[Thing.ITEM] == Item.NONE else Reason.OK
     if here[Thing.ITEM] == Item.NONE:
@@ -208,7 +208,7 @@ def judge_potting(here, hand, params):
 
 
 @kernel
-def judge_putting_down(thing, here, hand, is_nearest, params):
+def judge_putting_down(place, here, hand, is_nearest, params):
     """Objects can be put on any empty shared counter, or on the nearest empty other counter.
 
     The original lists soup for shared counters on one layout only.
@@ -216,9 +216,9 @@ def judge_putting_down(thing, here, hand, is_nearest, params):
     if here[Thing.ITEM] != Item.NONE:
         return Reason.TAKEN
     original = params[Param.RULES] == Rules.ORIGINAL
-    if original and thing[Object.KIND] == Kind.SHARED and hand[Thing.ITEM] == Item.SOUP and thing[Object.SOUP] == 0:
+    if original and place[Object.KIND] == Kind.SHARED and hand[Thing.ITEM] == Item.SOUP and place[Object.SOUP] == 0:
         return Reason.WRONG_ITEM
-    if thing[Object.KIND] == Kind.COUNTER:
+    if place[Object.KIND] == Kind.COUNTER:
         return Reason.OK if is_nearest else Reason.FARTHER
     return Reason.OK
 
@@ -229,17 +229,17 @@ def had_effect(row, objects, player, cells):
     verb, hand = row[Row.VERB], player[Player.HAND]
     if row[Row.SLOT] == NOTHING:
         return True
-    thing = objects[row[Row.SLOT]]
+    place = objects[row[Row.SLOT]]
     if verb == Verb.TAKE:
         return hand != Item.NONE
     if verb == Verb.LOAD:
         return hand == Item.SOUP
-    if verb in (Verb.OPEN, Verb.START) and thing[Object.X] == NOTHING:
+    if verb in (Verb.OPEN, Verb.START) and place[Object.X] == NOTHING:
         return False  # the kitchen changed, and has no such object any more
     if verb == Verb.OPEN:
-        return cells[thing[Object.Y], thing[Object.X], Thing.ITEM] == Item.OPEN
+        return cells[place[Object.Y], place[Object.X], Thing.ITEM] == Item.OPEN
     if verb == Verb.START:
-        return not is_idle(cells[thing[Object.Y], thing[Object.X]])
+        return not is_idle(cells[place[Object.Y], place[Object.X]])
     return hand == Item.NONE
 
 
@@ -256,7 +256,7 @@ def mask_directives(tables, env, seat, paths, mask):
         return
     mask[WAIT] = 1
     mask[AWAY] = 1
-    measure_distances(seat, env.players, paths)
+    measure_moves(seat, env.players, paths)
     nearest = nearest_counter(objects, env.cells, paths)
     for action in range(len(FIRST_ROWS), catalogue.shape[0]):
         verb, slot = catalogue[action, Row.VERB], catalogue[action, Row.SLOT]

@@ -184,7 +184,7 @@ def names_of(soup: Soup) -> tuple[str, ...]:
 
 
 def prove_layout(layout: Layout) -> Proof | None:
-    """Return a proof that one of a layout's orders can be served, None if there is none; see ``proof.prove``."""
+    """Return a proof that one of a layout's orders can be served, None if there is none; see ``solvability.prove``."""
     return prove(layout.grid, layout.starts, orders_to_prove(layout), layout.prepare)
 
 

@@ -56,7 +56,7 @@ from .constants import (
     Thing,
     Verb,
 )
-from .directives import had_effect, judge_directive, mark_floor, measure_distances, nearest_counter, side_of
+from .directives import had_effect, judge_directive, mark_floor, measure_moves, nearest_counter, side_of
 from .rules import is_ready
 
 # ------------------------------------------------------------------------------------------- carrying out
@@ -74,7 +74,7 @@ def step_macro_actions(tables, env, actions, out):
         if tables.levels[seat] != Level.MEDIUM:
             continue
         event = out.events[seat]
-        measure_distances(seat, env.players, paths)
+        measure_moves(seat, env.players, paths)
         event[EventColumn.REASON] = start_directive(tables, env, seat, actions[seat], paths)
         if strict:
             event[EventColumn.ENDED] = drop_directive(tables, env, seat, paths)
@@ -150,8 +150,8 @@ def drop_directive(tables, env, seat, paths):
         return Outcome.RUNNING
     tick_macro(macro, not (has_stood(env.players[seat], macro) and macro[DirectiveHistory.DIRECTIVE] == row))
     verb, slot = tables.catalogue[row, Row.VERB], tables.catalogue[row, Row.SLOT]
-    thing = tables.objects[env.clock[Clock.LAYOUT], slot]
-    if judge_directive(tables, env, seat, verb, thing, True, paths) != Reason.OK:
+    place = tables.objects[env.clock[Clock.LAYOUT], slot]
+    if judge_directive(tables, env, seat, verb, place, True, paths) != Reason.OK:
         end_macro(macro)
         return Outcome.FAILED
     if macro[Macro.STILL] > PATIENCE or macro[Macro.TIMER] < 0:
@@ -171,34 +171,34 @@ def next_move(tables, env, seat, row, paths, event):
     if verb == Verb.AWAY:
         end_directive(macro, event)
         return move_away(seat, players, NOTHING, paths[Path.FLOOR])
-    thing = tables.objects[k, tables.catalogue[row, Row.SLOT]]
-    side = choose_side(thing, params, paths)
+    place = tables.objects[k, tables.catalogue[row, Row.SLOT]]
+    side = choose_side(place, params, paths)
     if side == NOTHING:
-        if params[Param.RULES] == Rules.ORIGINAL and not has_free_side(thing, paths[Path.FLOOR]):
+        if params[Param.RULES] == Rules.ORIGINAL and not has_free_side(place, paths[Path.FLOOR]):
             end_directive(macro, event)
         return STAY
     width = paths.shape[2]
-    cell = side_of(thing, side, paths[Path.FLOOR])
+    cell = side_of(place, side, paths[Path.FLOOR])
     if paths[Path.DISTANCE, cell // width, cell % width] > 0:
         return paths[Path.FIRST, cell // width, cell % width]
     if players[seat, Player.FACING] != side ^ 1:  # north of it one faces south
         return side ^ 1
-    here, hand = env.cells[thing[Object.Y], thing[Object.X]], players[seat, Player.HAND :]
+    here, hand = env.cells[place[Object.Y], place[Object.X]], players[seat, Player.HAND :]
     return act_in_place(verb, here, hand, tables.times[k], macro, event)
 
 
 @kernel
-def has_free_side(thing, floor):
+def has_free_side(place, floor):
     """Return whether an object has a side without another player."""
     for direction in SIDES:
-        cell = side_of(thing, direction, floor)
+        cell = side_of(place, direction, floor)
         if cell != NOTHING and floor[cell // floor.shape[1], cell % floor.shape[1]] == FREE:
             return True
     return False
 
 
 @kernel
-def choose_side(thing, params, paths):
+def choose_side(place, params, paths):
     """Walk to the player's current side of the object, else to the nearest free side (original: N, S, W, E).
 
     Returns:
@@ -208,7 +208,7 @@ def choose_side(thing, params, paths):
     width = floor.shape[1]
     best, fewest = NOTHING, BLOCKED
     for direction in SIDES:
-        cell = side_of(thing, direction, floor)
+        cell = side_of(place, direction, floor)
         if cell == NOTHING or floor[cell // width, cell % width] == TAKEN:
             continue
         moves = distance[cell // width, cell % width]

@@ -58,7 +58,7 @@ UNKNOWN = {  # what an encoding has no channel for
 
 def check_view(config: Any) -> None:
     """Reject options of the observation that exclude each other."""
-    if config.obs.startswith("features"):
+    if config.obs == "features":
         for name in ("axes", "view_radius", "size"):
             if getattr(config, name) is not None:
                 raise ValueError(f"{name} is for pictures; obs {config.obs!r} is a row of numbers")
@@ -105,9 +105,9 @@ def compile_view(
     Args:
         config: Options of the game.
         symbols: All that occur in the grids; ``terrain`` has walls around smaller layouts of a pool too.
-        terrain: See ``Tables``, as ``floor`` and ``neighbours``.
-        floor: Numbers of floor cells.
-        neighbours: Of floor cells.
+        terrain: Kinds of cells of each layout, (K, H, W).
+        floor: Number of each walkable cell, (K, H, W).
+        neighbours: Walkable cell next to each, by direction, (K, F, 4).
         n_players: N.
         spare_planes: Planes behind the others, which stay 0.
         cook_time: Longest cooking time of a soup in the pool.
@@ -119,7 +119,7 @@ def compile_view(
     view[View.ENCODING] = encoding
     object_cells = _object_cells(terrain)
     _refuse_unknown(symbols, n_players, obs)
-    if encoding >= Encoding.FEATURES:
+    if encoding == Encoding.FEATURES:
         drawn, space = _compile_features(config, terrain, floor, neighbours, n_players, cook_time, view)
         return {"views": view, "object_cells": object_cells, **drawn}, space
     terrain = _pad(terrain, config.size)
@@ -151,7 +151,7 @@ def _compile_features(
     config: Any, terrain: Array, floor: Array, neighbours: Array, n_players: int, cook_time: int, view: Array
 ) -> tuple[dict[str, Array], gymnasium.spaces.Box[Any]]:
     """Lay out the numbers of ``features``, see ``compile_view``. Mutates: view."""
-    distances = np.stack([measure_distances(*maps) for maps in zip(floor, neighbours, strict=True)])
+    distances = np.stack([measure_poses(*maps) for maps in zip(floor, neighbours, strict=True)])
     nearest = np.stack([_nearest(*maps) for maps in zip(terrain, distances, strict=True)])
     height, width = terrain.shape[1:]
     longest = config.longest_time(cook_time)
@@ -236,13 +236,15 @@ def place_planes(planes: Sequence[Block], first: int, view: Array) -> dict[Terra
         first: Channel of the first one.
         view: See ``View``. Mutated.
     """
-    belts, change, order, stations, work, _ = (first + starts_of(planes)).tolist()
-    for entry, start, plane in ((View.CHANGES, change, planes[1]), (View.ORDER, order, planes[2])):
-        view[entry] = start if plane.highest else NOTHING
-    view[View.WORK] = work if planes[4].highest else NOTHING
+    starts = (first + starts_of(planes)).tolist()
+    used = {plane.name: start for plane, start in zip(planes, starts, strict=False) if plane.highest}
+    view[View.CHANGES] = used.get("change", NOTHING)
+    view[View.ORDER] = used.get("order", NOTHING)
+    view[View.WORK] = used.get("work", NOTHING)
     shown: dict[Terrain, int] = {}
-    for kinds, start, plane in ((BELTS, belts, planes[0]), (STATIONS, stations, planes[3])):
-        shown |= dict(zip(kinds.values(), range(start, start + len(plane.highest)), strict=False))
+    for name, kinds in (("belts", BELTS), ("stations", STATIONS)):
+        if name in used:
+            shown |= {kind: used[name] + n for n, kind in enumerate(kinds.values())}
     return shown
 
 
@@ -314,7 +316,7 @@ def _refuse_unknown(symbols: set[str], n_players: int, obs: str) -> None:
         raise ValueError(f"obs 'jaxmarl' is for 2 players, not {n_players}; choose obs='lossless'")
 
 
-def measure_distances(floor: Array, neighbours: Array) -> Array:
+def measure_poses(floor: Array, neighbours: Array) -> Array:
     """Return the fewest steps from each pose to facing each cell that is next to the floor, (4F, H * W)."""
     poses, (height, width) = 4 * len(neighbours), floor.shape
     distance, first, queue = (np.zeros(poses, np.int32) for _ in range(3))

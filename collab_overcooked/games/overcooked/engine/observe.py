@@ -166,7 +166,7 @@ def observe_env(tables, env, out):
     terrain, times = tables.terrain[k], tables.times[k]
     for i in range(players.shape[0]):
         mask_primitive(players[i], cells, terrain, times, tables.prepare, tables.params, masks[i])
-    if view[View.ENCODING] >= Encoding.FEATURES:
+    if view[View.ENCODING] == Encoding.FEATURES:
         encode_features(tables, env, observations)
         return
     if view[View.RADIUS] == NOTHING:

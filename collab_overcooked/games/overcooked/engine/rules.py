@@ -71,7 +71,7 @@ def move_thing(source, target):
 @kernel
 def count_ingredients(soup):
     """A soup of up to three ingredients has as many as its counts sum up to, the sum of its digits to the base 4."""
-    return 0 if soup == 0 else (soup - 1) % COUNT + 1
+    return 0 if soup == 0 else (soup - 1) % 3 + 1  # 4 leaves 1 when divided by 3, so do all its powers
 
 
 @kernel
@@ -339,7 +339,7 @@ def apply_effect(effect, hand, cell, kind, times, params):
 
 @kernel
 def events_of(effect, tables, env, i, cell, kind, pots):
-    """Events are judged before the interact; of taking from dispensers, usefulness is not recorded for tomatoes.
+    """Events are judged before the interact. As in the original, taking a tomato from its dispenser is no event.
 
     Returns: bits of the events.
     """

@@ -249,8 +249,8 @@ class _Hands:
                     subtasks = [*so_far, Subtask(seat, thing, cell, goal)]
                     if _at(self.grid, goal) == target and place in (None, goal) and last in (None, seat):
                         return subtasks
-                    *_, place_at = goal, *belts_ahead("", self._terrain, goal)  # where it comes to rest
-                    if _at(self.grid, place_at) in COUNTERS and place_at not in ways and place_at not in queue:
-                        ways[place_at] = subtasks
-                        queue.append(place_at)
+                    rest = [goal, *belts_ahead("", self._terrain, goal)][-1]
+                    if _at(self.grid, rest) in COUNTERS and rest not in ways and rest not in queue:
+                        ways[rest] = subtasks
+                        queue.append(rest)
         return None

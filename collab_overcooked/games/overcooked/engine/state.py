@@ -22,9 +22,9 @@ Array = np.ndarray
 class Tables(NamedTuple):
     """Constants of a compiled pool: read-only int32 arrays (shaping float32, template uint8)."""
 
-    params: Array  # (24,) see Param
+    params: Array  # (len(Param),) see Param
     shaping: Array  # (K, 3) float32, see Shaping
-    frames: Array  # (K, 11) see LayoutSize
+    frames: Array  # (K, len(LayoutSize)) see LayoutSize
     terrain: Array  # (K, H, W) see Terrain; WALL outside smaller layouts
     starts: Array  # (K, N, 2) x, y
     regions: Array  # (K, H, W) number of the floor, closed off by all but floor, that a cell belongs to, or NOTHING

@@ -69,18 +69,18 @@ def step_env(tables, env, actions, out):
         clear_events(events, FIRST_ID)
     clear_rewards(out)
     choose_primitives(actions, tables.levels, events)
-    fulfilled = interact_in_turn(tables, env, out)
+    order_delivered = interact_in_turn(tables, env, out)
     move_players(tables.terrain[k], env, out)
     clock[Clock.T] += 1
-    delivered = False
+    any_delivered = False
     for i in range(players.shape[0]):
+        clock[Clock.SCORE] += int(out.sparse[i])
         if events[i, EventColumn.CODE] & (1 << Event.SOUP_DELIVERY):
             clock[Clock.SERVED] += 1
-            clock[Clock.SCORE] += int(out.sparse[i])
-            delivered = True
+            any_delivered = True
     advance(tables, env, out)
-    renew_order(tables, env, fulfilled, out)
-    change_in_time(tables, env, delivered)
+    renew_order(tables, env, order_delivered, out)
+    change_in_time(tables, env, any_delivered)
     return end_step(env, out, params[Param.SHAPED])
 
 

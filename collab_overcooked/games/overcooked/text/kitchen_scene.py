@@ -236,8 +236,9 @@ class KitchenScenes(KitchenPool):
             for thing in value:
                 x, y = thing["position"]
                 in_pot = bool(terrain[y, x] == Terrain.POT)
-                is_right_word = thing["item"] == SOUP if in_pot else thing["item"] != SOUP or self.plated_name == SOUP
-                if not is_right_word or not can_lie(self._item(thing["item"]), terrain[y, x], tables.prepare):
+                item, soup_name = self._item(thing["item"]), SOUP if in_pot else self.plated_name
+                is_misnamed = item == Item.SOUP and thing["item"] != soup_name
+                if is_misnamed or not can_lie(item, terrain[y, x], tables.prepare):
                     raise ValueError(f"{thing['item']} cannot lie at {[x, y]}: {self.where_things_lie}")
                 if cells[y, x, Thing.ITEM] != Item.NONE:
                     raise ValueError(f"two objects lie at {[x, y]}")

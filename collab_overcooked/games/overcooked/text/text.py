@@ -15,6 +15,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import ActionError
 from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.text import plural
 from collab_overcooked.kernels.grid import Direction, cell_ahead
 from collab_overcooked.kernels.jit import row_at
 from collab_overcooked.kernels.macro_actions import MEDIUM, Macro
@@ -52,14 +53,7 @@ from ..engine.constants import (
     Thing,
     Verb,
 )
-from ..engine.directives import (
-    had_effect,
-    mark_floor,
-    mask_directives,
-    measure_distances,
-    measure_objects,
-    nearest_counter,
-)
+from ..engine.directives import had_effect, mark_floor, mask_directives, measure_moves, measure_objects, nearest_counter
 from ..engine.macro_actions import judge_action
 from ..engine.rules import count_kind, needed_work
 from ..engine.solvability import FLOOR, flood, neighbours
@@ -273,8 +267,7 @@ def gate_text(gate: Sequence[int], limit: int) -> str:
     """Return the text of a gate: closed, or the remaining steps until it closes."""
     if gate[Thing.ITEM] != Item.OPEN:
         return "closed"
-    left = int(limit - gate[Thing.TICK])
-    return f"open for {left} more step{'s' * (left != 1)}"
+    return f"open for {plural(int(limit - gate[Thing.TICK]), 'more step')}"
 
 
 class OvercookedText(OvercookedScenes):
@@ -362,7 +355,7 @@ class OvercookedText(OvercookedScenes):
         terrain = self.compiled.tables.terrain[state.clock[i, Clock.LAYOUT]]
         paths, players = np.zeros((len(Path), *terrain.shape), np.int32), state.players[i]
         mark_floor(terrain, state.cells[i], paths[Path.FLOOR])
-        measure_distances(0 if alone else seat, players[seat : seat + 1] if alone else players, paths)
+        measure_moves(0 if alone else seat, players[seat : seat + 1] if alone else players, paths)
         return paths
 
     def _distances(self, k: int, paths: Array) -> dict[str, int]:
@@ -438,25 +431,25 @@ class OvercookedText(OvercookedScenes):
         ]
         if self.compiled.config.order_time is not None:
             soup, left = soup_text(counts_of(clock[Clock.RECIPE])), int(state.order[i, Order.LEFT])
-            lines.append(f"Order: {soup}, for {left} more step{'s' * (left > 1)}.")
+            lines.append(f"Order: {soup}, for {plural(left, 'more step')}.")
         blocked = "blocked by a player" if len(seats) > 1 else "blocked"
-        for j, distances in ((j, distances) for j, distances in seen["distances"].items() if j in seats):
-            names = [name for kind in DISTANCE_ORDER for name in kinds[kind]]
-            who = "Your" if j == seat else f"{NAMES[j]}'s"
-            lines.append(
-                f"{who} distances: "
-                + ", ".join(
-                    f"{name} {distance_text(distances[name], name in seen['blocked'][j], blocked)}" for name in names
-                )
-                + "."
-            )
+        names = [name for kind in DISTANCE_ORDER for name in kinds[kind]]
+        for j, distances in seen["distances"].items():
+            if j not in seats:
+                continue
+            who, kept = "Your" if j == seat else f"{NAMES[j]}'s", seen["blocked"][j]
+            ways = [f"{name} {distance_text(distances[name], name in kept, blocked)}" for name in names]
+            lines.append(f"{who} distances: {', '.join(ways)}.")
         pots = {name: self.decode_thing(seen["objects"][name], k, in_pot=True) for name in kinds[Kind.POT]}
         lines += [f"{name}: {pot_text(pot)}." for name, pot in pots.items()]
         at = (int(state.players[i, seat, Player.X]), int(state.players[i, seat, Player.Y]))
         ever = self.within_reach(int(k), at, FLOOR)
         lines += _counter_lines(seen, moves, ever, seen["blocked"][seat], blocked, tables.prepare)
+        gate_limit = int(tables.frames[k, LayoutSize.GATE_LIMIT])
+        if tables.params[Param.RULES] == Rules.STRICT:
+            gate_limit += 1  # a gate closes after its limit; the original does not count the last step
         lines += [
-            f"{name}: {gate_text(seen['objects'][name], tables.frames[k, LayoutSize.GATE_LIMIT])}."
+            f"{name}: {gate_text(seen['objects'][name], gate_limit)}."
             for name in kinds[Kind.GATE]
             if moves[name] != NOTHING
         ]
@@ -492,18 +485,14 @@ class OvercookedText(OvercookedScenes):
         return self.object_names[k]
 
     def _past(self, state: Any, i: int, seat: int) -> list[str]:
-        macro, reason = (
-            state.macro_state[i, seat],
-            self.failure(state, i, seat) if self.levels[seat] == MEDIUM else None,
-        )
-        chosen, failed = (
-            macro[column : column + MEMORY].tolist() for column in (DirectiveHistory.LAST, DirectiveHistory.FAILED)
-        )
-        texts = [
-            self.directive_texts[row] + " (without effect)" * has_failed
-            for row, has_failed in zip(chosen, failed, strict=True)
-            if row
-        ]
+        macro = state.macro_state[i, seat]
+        chosen = macro[DirectiveHistory.LAST : DirectiveHistory.LAST + MEMORY].tolist()
+        failed = macro[DirectiveHistory.FAILED : DirectiveHistory.FAILED + MEMORY].tolist()
+        texts = []
+        for row, has_failed in zip(chosen, failed, strict=True):
+            if row:
+                texts.append(self.directive_texts[row] + " (without effect)" * has_failed)
+        reason = self.failure(state, i, seat) if self.levels[seat] == MEDIUM else None
         if reason is not None:
             texts[0] += f" (without effect{': ' * bool(reason)}{reason.rstrip('.')})"
         return texts[::-1]
@@ -512,7 +501,8 @@ class OvercookedText(OvercookedScenes):
         players = state.players[i]
         rows = self.draw_map(int(state.clock[i, Clock.LAYOUT]))
         lines = []
-        for j, player in ((j, player) for j, player in enumerate(players) if j in seats):
+        for j in sorted(seats):
+            player = players[j]
             x, y = int(player[Player.X]), int(player[Player.Y])
             rows[y][x] = str(j + 1)
             facing = Direction(int(player[Player.FACING])).name.lower()

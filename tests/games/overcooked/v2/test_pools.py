@@ -120,6 +120,25 @@ def test_a_memory_forgets_what_lay_on_cells_that_changed() -> None:
     assert memory.update({**scene, "objects": [], "players": away})["objects"] == [plate]
 
 
+def test_a_memory_knows_nothing_of_the_recipe_that_follows_a_delivery_where_recipes_end() -> None:
+    """Also in the step after a renewal, in which the steps left are those of the step before."""
+    game = OvercookedV2([LEFT], view_radius=1, order_time=50)
+    memory = Memory(game, ShortestPaths(game.compiled, 0), 0, 0)
+    recipe = ["onion"] * 3
+    me = {"position": [1, 1], "facing": "north", "holding": {"item": "dish", "ingredients": recipe}}
+    scene = {"timestep": 1, "served": 0, "recipe": recipe, "players": [me, None], "objects": [], "order_left": 50}
+    memory.update(scene)
+    assert memory.guess == tuple(recipe)
+    served = {"timestep": 2, "served": 1, "recipe": None, "players": [{**me, "holding": None}, None]}
+    guesses = set()
+    for seed in range(20):
+        memory = Memory(game, ShortestPaths(game.compiled, 0), 0, seed)
+        memory.update(scene)
+        memory.update({**scene, **served})
+        guesses.add(memory.guess)
+    assert len(guesses) > 1
+
+
 def test_greedy_serves_in_every_phase_of_a_kitchen_that_changes() -> None:
     plan = plan_evaluation(
         "overcooked-v2",

@@ -292,13 +292,13 @@ def test_draw_ingredients():
     assert drawn == {(2,), (1, 1), (1, 0, 1), (0, 2), (0, 1, 1), (0, 0, 2)}
 
 
-def test_draw_thing_by_shares():
+def test_random_thing_by_shares():
     rng, tables = seed_states([3])[0], Rollout(HALL, recipes=[[0, 0, 1]]).game.compiled.tables
     assert tables.frames[0, LayoutSize.KINDS] == 2
     counts = Counter()
     for _ in range(4000):
         drawn = thing()
-        rules.draw_thing(drawn, 2, 5, 3, tables, 0, rng)
+        rules.random_thing(drawn, 2, 5, 3, tables, 0, rng)
         counts[tuple(drawn.tolist())] += 1
     shares = {
         tuple(EMPTY.tolist()): 0.5,

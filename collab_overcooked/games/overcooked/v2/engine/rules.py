@@ -134,9 +134,6 @@ def interact_in_turn(tables, env, out):
     return delivered
 
 
-# ------------------------------------------------------------------------------------------- what goes on by itself
-
-
 # ------------------------------------------------------------------------------------------- who knows the recipe
 
 
@@ -188,7 +185,7 @@ def draw_ingredients(count, kinds, rng):
 
 
 @kernel
-def draw_thing(thing, plates, ingredients, dishes, tables, k, rng):
+def random_thing(thing, plates, ingredients, dishes, tables, k, rng):
     """Random things are a plate, an ingredient or soup of some recipe, by their shares of 20. Mutates: thing, rng."""
     frame, ticket = tables.frames[k], draw_below(rng, 20)
     if ticket < plates:

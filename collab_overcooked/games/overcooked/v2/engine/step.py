@@ -10,7 +10,7 @@ from ...engine.constants import FIRST_ID, HAND_END, Clock, LayoutSize, Param, Pl
 from ...engine.rules import advance, choose_primitives, draw_order, is_counter, move_players, renew_order
 from ...engine.step import change_in_time, choose_layout, clear_cells, clear_rewards, end_step, place_players
 from .observe import observe_env
-from .rules import draw_thing, fill_pot, interact_in_turn, learn_recipe, permute_channels
+from .rules import fill_pot, interact_in_turn, learn_recipe, permute_channels, random_thing
 
 
 @kernel
@@ -43,13 +43,13 @@ def scatter_things(tables, env, k):
     """A random state has things in hands, pots and on all counters. Mutates: env."""
     players, cells, rng, frame = env.players, env.cells, env.rng, tables.frames[k]
     for i in range(players.shape[0]):
-        draw_thing(players[i, Player.HAND : HAND_END], 2, 5, 3, tables, k, rng)
+        random_thing(players[i, Player.HAND : HAND_END], 2, 5, 3, tables, k, rng)
     for h in range(frame[LayoutSize.OBJECT_CELLS]):
         x, y = tables.object_cells[k, h, 0], tables.object_cells[k, h, 1]
         if tables.terrain[k, y, x] == Terrain.POT:
             fill_pot(cells[y, x], frame[LayoutSize.KINDS], tables.times[k], rng)
         elif is_counter(tables.terrain[k, y, x]):
-            draw_thing(cells[y, x], 2, 6, 2, tables, k, rng)
+            random_thing(cells[y, x], 2, 6, 2, tables, k, rng)
 
 
 @kernel

@@ -23,7 +23,7 @@ from collab_overcooked.policies.parameters import read_options, refuse_text
 from collab_overcooked.policies.search.simulator import Simulator
 
 from ...engine.compile import belts_ahead
-from ...engine.constants import MAX_INGREDIENTS, NOTHING, Action, LayoutSize
+from ...engine.constants import MAX_INGREDIENTS, NOTHING, Action, LayoutSize, Param
 from ...policies.greedy import GreedyPolicy
 from ...policies.planner import REPLAN_WIDTH, PlannerPolicy
 from ..engine.compile import Compiled
@@ -206,10 +206,10 @@ class Memory:
         before = self._before or scene
         held, now = before["players"][self._seat]["holding"], scene["players"][self._seat]["holding"]
         dish = tuple(held["ingredients"]) if held and held["item"] == "dish" and not now else None
-        ended = scene.get("order_left", 0) > before.get("order_left", 0)
+        ended = self._before is not None and scene.get("order_left", -1) >= before.get("order_left", 0)
         if scene["served"] > before["served"] or ended:
             self.since = scene["timestep"]
-            if self._compiled.config.redraw_recipe or ended:
+            if self._compiled.tables.params[Param.REDRAW] == 1:
                 self._possible = list(self._all)
                 self.guess = self._draw()
             elif dish in self._all:

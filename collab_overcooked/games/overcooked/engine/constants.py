@@ -106,7 +106,7 @@ class Item(IntEnum):
 
 
 FIRST_INGREDIENT = int(Item.ONION)
-COUNT = 3  # mask of the count of one kind in a soup
+COUNT_MASK = 3  # mask of the count of one kind in a soup
 
 
 class Thing(IntEnum):

@@ -15,7 +15,7 @@ from collab_overcooked.kernels.rng import draw_below
 from .constants import (
     BOARD_WORK,
     BUTTON_TIME,
-    COUNT,
+    COUNT_MASK,
     DROPS,
     FIRST_BELT,
     FIRST_DISPENSER,
@@ -83,7 +83,7 @@ def one_of(item):
 @kernel
 def count_kind(soup, item):
     """A soup has a count of each kind of ingredient."""
-    return soup >> 2 * (item - FIRST_INGREDIENT) & COUNT
+    return soup >> 2 * (item - FIRST_INGREDIENT) & COUNT_MASK
 
 
 @kernel

@@ -13,7 +13,7 @@ from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.io.documents import Document, LayoutError, builtin_names, load_layout, read_document, rows_of
 from collab_overcooked.io.schema import SchemaError, mapping_of, number, read
 
-from .constants import BELTS, COUNT, INGREDIENTS, MAX_INGREDIENTS, STATIONS, SYMBOLS
+from .constants import BELTS, COUNT_MASK, INGREDIENTS, MAX_INGREDIENTS, STATIONS, SYMBOLS
 
 MAX_PAY = 10**6  # of shaped reward, which is float32
 FOLDER = "overcooked"
@@ -58,7 +58,7 @@ def number_of(soup: Sequence[int]) -> int:
 def counts_of(number: int) -> list[int]:
     """Return the count of each kind of ingredient in a soup given by its number, up to the last kind it has."""
     kinds = (int(number).bit_length() + 1) // 2
-    return [int(number) >> 2 * kind & COUNT for kind in range(kinds)]
+    return [int(number) >> 2 * kind & COUNT_MASK for kind in range(kinds)]
 
 
 @dataclass(frozen=True)

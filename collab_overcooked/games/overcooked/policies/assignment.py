@@ -79,7 +79,7 @@ def best_counter(kitchen, cells, team, distances, taken, i, target):
         if target != NOTHING:
             steps += hand_over_time(kitchen, team, distances, i, c, target)
         elif is_meeting_place(kitchen, distances, c):
-            steps += AHEAD if team.relief[0] == 0 else LAST_RESORT  # better left free for handing over
+            steps += AHEAD if team.standstill[0] == 0 else LAST_RESORT  # better left free for handing over
         if steps < least:
             best, least = c, steps
     return best
@@ -96,7 +96,7 @@ def has_room(kitchen, cells, team, distances, jobs, i, item):
             continue
         if distances.fields[s, distances.here[i]] < FAR and item_on(kitchen, cells, s) == Item.NONE:
             free += is_meeting_place(kitchen, distances, s)
-    needed_soon = (item != DISH and dishes > jobs.loose[DISH]) or (team.relief[0] == 1 and jobs.soups[0] > 0)
+    needed_soon = (item != DISH and dishes > jobs.loose[DISH]) or (team.standstill[0] == 1 and jobs.soups[0] > 0)
     return free > (1 if needed_soon and item != SOUP else 0)
 
 
@@ -143,7 +143,7 @@ def send_carrier(kitchen, env, team, distances, jobs, i, item):
 
 @kernel
 def keep_clear(kitchen, cells, team, distances, jobs, i, item):
-    """In relief nothing is handed over on the last counter where soup is still to come.
+    """In a standstill the last free counter between rooms is kept for soup that is still to come.
 
     Mutates: jobs.goals, jobs.taken.
     """
@@ -167,22 +167,22 @@ def can_walk(kitchen, team, distances, jobs, i, item):
 @kernel
 def update_needs(kitchen, env, team, distances, jobs):
     """Find distances and needs, and send full hands to where their things go. Mutates: distances, jobs."""
-    goals, relief = jobs.goals, team.relief[0] == 1
+    goals, standstill = jobs.goals, team.standstill[0] == 1
     survey(kitchen, env, team.trust, distances)
     measure_delivery(kitchen, distances)
-    list_needs(kitchen, env.cells, team.relief, distances, jobs.needs)
+    list_needs(kitchen, env.cells, team.standstill, distances, jobs.needs)
     count_loose(kitchen, env, team.claimed, jobs)
     goals[:] = 0
     goals[:, Goal.STATION] = NOTHING
     for order in range(2 + count_kinds(jobs.needs)):  # soup, dishes, and ingredients by kind
         item = SOUP if order == 0 else DISH + order - 1
-        for later in (False, True):  # in relief those come first who walk to where their things are needed
+        for later in (False, True):  # in a standstill those come first who walk to where their things are needed
             for i in range(goals.shape[0]):
                 if env.players[i, Player.HAND] != item or goals[i, Goal.RANK] > 0:
                     continue
-                if later or not relief or item == SOUP or can_walk(kitchen, team, distances, jobs, i, item):
+                if later or not standstill or item == SOUP or can_walk(kitchen, team, distances, jobs, i, item):
                     send_carrier(kitchen, env, team, distances, jobs, i, item)
-                    if relief:
+                    if standstill:
                         keep_clear(kitchen, env.cells, team, distances, jobs, i, item)
 
 
@@ -453,7 +453,7 @@ def assign(kitchen, env, team, distances, jobs, moves, actions):
     update_needs(kitchen, env, team, distances, jobs)
     give_jobs(kitchen, env, team, distances, jobs)
     clear_hands(kitchen, env, team, distances, jobs)
-    if team.relief[0] == 1:
+    if team.standstill[0] == 1:
         clear_shared_counters(kitchen, env, team, distances, jobs)
     for i in range(actions.shape[0]):
         s = goals[i, Goal.STATION]

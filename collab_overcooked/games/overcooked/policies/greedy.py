@@ -42,7 +42,7 @@ from .distances import Distances
 from .joint_moves import MAX_PAIRED, Moves, find_barred
 from .kitchen import SAME_POLICY, Goal, Kitchen, TeamView, make_kitchens
 from .needs import MISSING, Jobs
-from .teammates import Halt, TeammateModel, Traffic
+from .teammates import StandstillDetector, TeammateModel, Traffic
 
 GAMES = ("Overcooked-v0", "OvercookedV2-v0")
 Arrays = TypeVar("Arrays")  # a NamedTuple of arrays
@@ -111,7 +111,7 @@ class GreedyPolicy(PolicyBase):
         self._team = self._assigner.allocate(TeamView)
         self._teammates = TeammateModel(seat, info.team, self._team, seed)
         self._has_directives = info.game.levels[seat] == MEDIUM  # type: ignore[attr-defined]
-        self._traffic, self._halt = Traffic(), Halt()
+        self._traffic, self._detector = Traffic(), StandstillDetector()
         self._layout = NOTHING
         self._actions = np.zeros(info.game.n_agents, np.int32)
 
@@ -129,7 +129,7 @@ class GreedyPolicy(PolicyBase):
             if len(team.trust) == 2 and (team.trust == SAME_POLICY).all() and len(moves.pairs):
                 find_barred(kitchen, env.players, distances, moves, team.barred)
         self._teammates.watch(env.players, kitchen.stations)
-        team.turn[0], team.relief[0] = self._traffic.turn, self._halt.watch(state)
+        team.turn[0], team.standstill[0] = self._traffic.turn, self._detector.watch(state)
         assign(kitchen, self._teammates.relied_on(env), team, distances, jobs, moves, self._actions)
         station = int(jobs.goals[seen.seat, Goal.STATION])
         self.intent = None if station == NOTHING else station

@@ -18,7 +18,7 @@ from collab_overcooked.kernels.jit import kernel
 
 from ..engine.compile import WALKABLE, belts_ahead, is_belt, number_regions
 from ..engine.constants import (
-    COUNT,
+    COUNT_MASK,
     FIRST_PILE,
     FIRST_STATION,
     HAND_END,
@@ -86,7 +86,7 @@ class TeamView(NamedTuple):
     trust: Array = array_of("N", fill=SAME_POLICY)  # see Trust
     claimed: Array = array_of("S")  # steps for which a counter's content is left to another policy's player
     barred: Array = array_of("N", "S")  # 1 where a player never gets to a station, as it cannot pass the others
-    relief: Array = array_of(1)  # 1 while nothing new has happened for long
+    standstill: Array = array_of(1)  # 1 after steps without anything new: players only finish what has begun
     turn: Array = array_of(1)  # 1 while the order of moving is reversed, PASSING + i while all make way for player i
 
 
@@ -142,7 +142,7 @@ def _is_useless(terrain: Array, values: Array) -> Array:
     for soup in np.flatnonzero(values).tolist():
         needed |= soup
     kinds = (len(values).bit_length() - 1) // 2
-    piles = [FIRST_PILE + kind for kind in range(kinds) if needed >> 2 * kind & COUNT == 0]
+    piles = [FIRST_PILE + kind for kind in range(kinds) if needed >> 2 * kind & COUNT_MASK == 0]
     return np.isin(terrain, [Terrain.INDICATOR, Terrain.BUTTON, *piles])
 
 

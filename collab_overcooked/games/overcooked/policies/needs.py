@@ -9,7 +9,7 @@ from collab_overcooked.kernels.arrays import array_of
 from collab_overcooked.kernels.jit import kernel
 
 from ..engine.constants import (
-    COUNT,
+    COUNT_MASK,
     FIRST_INGREDIENT,
     FIRST_PILE,
     MAX_INGREDIENTS,
@@ -77,7 +77,7 @@ def is_supplied(kitchen, distances, kind, pot):
 def can_grow(soup, grown, supplied):
     """Return whether a soup can become another one with ingredients that are supplied, a bit for each kind."""
     while grown > 0:
-        added = (grown & COUNT) - (soup & COUNT)
+        added = (grown & COUNT_MASK) - (soup & COUNT_MASK)
         if added < 0 or (added > 0 and supplied & 1 == 0):
             return False
         soup, grown, supplied = soup >> 2, grown >> 2, supplied >> 1
@@ -107,12 +107,12 @@ def best_soup(kitchen, soup, supplied, missing):
         if values[grown] > most or count < fewest:
             most, fewest = values[grown], count
             for k in range(missing.shape[0]):
-                missing[k] = (grown >> 2 * k & COUNT) - (soup >> 2 * k & COUNT)
+                missing[k] = (grown >> 2 * k & COUNT_MASK) - (soup >> 2 * k & COUNT_MASK)
 
 
 @kernel
-def list_needs(kitchen, cells, relief, distances, needs):
-    """List the needs of every pot; in relief none for the soup after this one. Mutates: needs."""
+def list_needs(kitchen, cells, standstill, distances, needs):
+    """List the needs of every pot; in a standstill none for the soup after this one. Mutates: needs."""
     kinds = count_kinds(needs)
     for s in range(needs.shape[0]):
         needs[s] = 0
@@ -128,7 +128,7 @@ def list_needs(kitchen, cells, relief, distances, needs):
         needs[s, Need.START] = is_idle(pot)
         needs[s, Need.DISH] = 1
         needs[s, Need.READY] = max(kitchen.times[pot[Thing.SOUP]] - max(pot[Thing.TICK], 0), 0)
-        if relief[0] == 0:
+        if standstill[0] == 0:
             best_soup(kitchen, 0, supplied, needs[s, MISSING + kinds :])
 
 

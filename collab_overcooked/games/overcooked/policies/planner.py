@@ -59,7 +59,7 @@ UNDECIDED = 5  # steps for which having no subtask counts
 
 @kernel
 def evaluate_states(kitchens, open_distances, state, goals, worth):
-    """Appraise every node, in thousandths of the best soup. Mutates: worth (C,)."""
+    """Evaluate every node, in thousandths of the best soup. Mutates: worth (C,)."""
     for c in range(worth.shape[0]):
         env, k = row_at(state, c), state.clock[c, Clock.LAYOUT]
         kitchen = row_at(kitchens, k)

@@ -131,8 +131,8 @@ PATIENCE = 2  # steps that the most urgent player is blocked before the order of
 REVERSED = 7  # steps for which it stays so
 JAMS = 2  # jams, with the same things in all hands, after which the others make way for the most urgent player
 MAX_WAY = 60  # steps in which they do so at most
-HALTED = 20  # steps without anything new after which players relieve each other
-RELIEF = 20  # steps for which they do
+STILL_STEPS = 20  # steps without anything new after which players only finish what has begun
+STANDSTILL_STEPS = 20  # steps for which they do
 
 
 class Traffic:
@@ -164,21 +164,21 @@ class Traffic:
             self.turn = 0
 
 
-class Halt:
+class StandstillDetector:
     """Detects standstill in hands and cells: players wait for each other, or repeatedly undo each other's work."""
 
     def __init__(self) -> None:
         self._known: set[int] = set()
         self._still = 0  # steps without anything new
-        self._left = 0  # steps of relief to go
+        self._left = 0  # steps for which players only finish what has begun
 
     def watch(self, state: Any) -> bool:
-        """Update the detector, and return whether players shall relieve each other instead of working ahead."""
+        """Update the detector, and return whether players shall finish what has begun instead of working ahead."""
         hands, score = state.players[0, :, Player.HAND :], state.clock[0, Clock.SCORE]
         now = hash((hands.tobytes(), state.cells[0].tobytes(), int(score)))
         self._left = max(self._left - 1, 0)
         self._still = self._still + 1 if now in self._known and not self._left else 0
         self._known.add(now)
-        if self._still >= HALTED:
-            self._still, self._left = 0, RELIEF
+        if self._still >= STILL_STEPS:
+            self._still, self._left = 0, STANDSTILL_STEPS
         return self._left > 0

@@ -14,7 +14,7 @@ from collab_overcooked.games.overcooked.policies.distances import FAR, Distances
 from collab_overcooked.games.overcooked.policies.greedy import assigner
 from collab_overcooked.games.overcooked.policies.kitchen import Trust
 from collab_overcooked.games.overcooked.policies.needs import Need
-from collab_overcooked.games.overcooked.policies.teammates import HALTED, RELIEF, Halt
+from collab_overcooked.games.overcooked.policies.teammates import STANDSTILL_STEPS, STILL_STEPS, StandstillDetector
 from collab_overcooked.games.overcooked.scoring import score_record
 from collab_overcooked.kernels.jit import row_at
 from collab_overcooked.runner.episode import play_episode
@@ -127,12 +127,12 @@ def test_players_who_wait_for_each_other_go_on(grid: str) -> None:
 def test_players_go_on_where_they_do_and_undo_the_same() -> None:
     env = make("Overcooked-v0", layout="cramped_room")
     env.reset(seed=0)
-    halt, state = Halt(), env.arrays[0]
+    detector, state = StandstillDetector(), env.arrays[0]
     one, two = state.players.copy(), state.players.copy()
     two[0, 0, Player.HAND] = Item.ONION
     states = [state._replace(players=players) for players in (one, two)]
-    assert not any(halt.watch(states[t % 2]) for t in range(HALTED + 1)), "cooking takes as long"
-    assert sum(halt.watch(states[t % 2]) for t in range(RELIEF + HALTED // 2)) == RELIEF
+    assert not any(detector.watch(states[t % 2]) for t in range(STILL_STEPS + 1)), "cooking takes as long"
+    assert sum(detector.watch(states[t % 2]) for t in range(STANDSTILL_STEPS + STILL_STEPS // 2)) == STANDSTILL_STEPS
 
 
 def test_the_same_seed_gives_the_same_episode() -> None:

@@ -28,17 +28,7 @@ from ...engine.compile import (
     recipes_of,
 )
 from ...engine.config import pack_changes
-from ...engine.constants import (
-    BELTS,
-    COUNT,
-    MAX_INGREDIENTS,
-    STATIONS,
-    LayoutSize,
-    NearestObject,
-    Param,
-    Shaping,
-    Terrain,
-)
+from ...engine.constants import BELTS, MAX_INGREDIENTS, STATIONS, LayoutSize, NearestObject, Param, Shaping, Terrain
 from ...engine.observation_layout import AXES, empty_view, fill_view, further_planes, place_planes
 from ...engine.state import Tables
 from .config import OvercookedV2Config
@@ -152,7 +142,7 @@ def _same_for(soups: Sequence[Recipe], number: int, kinds: int) -> np.ndarray:
 
 def planes_of(kinds: int, longest: int = COOK_TIME) -> list[Block]:
     """Return the blocks of channels by ``Plane``, for kinds of ingredients and the longest time that a pot shows."""
-    content, counts = (1, 1, *[COUNT] * kinds), "plate, cooked, a count for each ingredient"
+    content, counts = (1, 1, *[MAX_INGREDIENTS] * kinds), "plate, cooked, a count for each ingredient"
     return [
         Block("own position", (1,), "1 in the player's cell"),
         Block("own facing", (1,) * len(Direction), ", ".join(way.name.lower() for way in Direction)),

@@ -7,7 +7,7 @@ from collab_overcooked.kernels.grid import cell_ahead
 from collab_overcooked.kernels.jit import kernel
 
 from ...engine.constants import (
-    COUNT,
+    COUNT_MASK,
     FIRST_INGREDIENT,
     FIRST_PILE,
     HAND_END,
@@ -70,7 +70,7 @@ def draw_counts(soup, at, last, channels, out):
     for kind in range(channels.shape[0]):
         target = at + channels[kind]
         if target < last:
-            out[target] += soup >> 2 * kind & COUNT
+            out[target] += soup >> 2 * kind & COUNT_MASK
 
 
 @kernel

@@ -136,6 +136,38 @@ class Document(Mapping[str, Any]):
                 raise LayoutError(f"{where}: grid row {y} has {len(row)} cells, others {width}; {remedy}")
         return rows
 
+    def grid(
+        self, symbols: str, starts: str, needed: Iterable[tuple[str, str]], closed: Mapping[str, str], remedy: str
+    ) -> list[str]:
+        """Return the rows of the entry ``grid``, of equal length.
+
+        Args:
+            symbols: Those of cells, but for starts and digits.
+            starts: Symbols of starts and digits, which may also stand for cells.
+            needed: Symbols of which the grid must have at least one, each with its name.
+            closed: Symbols that no edge may have, each with its name.
+            remedy: What closes rows and edges, such as "counters X or stations".
+
+        Raises:
+            LayoutError: A symbol is unknown or missing, one of ``closed`` lies at the edge, or rows differ in length.
+        """
+        rows = self.rows("grid", remedy=f"close every row with {remedy}")
+        for y, row in enumerate(rows):
+            for x, symbol in enumerate(row):
+                where = f"{self.row_of('grid', y)}, cell ({x}, {y})"
+                if symbol not in symbols + starts:
+                    allowed = f"space, a digit or one of {symbols.strip()}"
+                    place = f"row {y + 1}, column {x + 1} of the grid"
+                    raise LayoutError(f"{where}: unknown symbol {symbol!r}; use {allowed} ({place})")
+                if symbol in closed and (x in (0, len(row) - 1) or y in (0, len(rows) - 1)):
+                    raise LayoutError(
+                        f"{where}: {closed[symbol]} at the edge of the grid; close the edge with {remedy}"
+                    )
+        for choices, what in needed:
+            if not any(symbol in row for row in rows for symbol in choices):
+                raise LayoutError(f"{self.row_of('grid', 0)}: the grid has no {what}; nothing could ever be served")
+        return rows
+
     def read(self, parser: Parser, *path: Any, default: object = MISSING) -> Any:
         """Return a value as a parser reads it.
 

@@ -219,38 +219,19 @@ def _shared_counters(doc: Document, grid: tuple[str, ...]) -> tuple[tuple[int, i
 
 
 def _grid(doc: Document) -> tuple[tuple[str, ...], tuple[tuple[int, int], ...]]:
-    rows = doc.rows("grid", remedy="close every row with a station, counter X or wall W")
-    width = len(rows[0])
+    closed = dict.fromkeys(f" {DIGITS}", "floor") | {"G": "a gate"}
+    rows = doc.grid("".join(SYMBOLS), DIGITS, NEEDED, closed, "counters X, walls W or stations")
     starts: dict[str, tuple[int, int]] = {}
     for y, row in enumerate(rows):
         for x, symbol in enumerate(row):
-            edge = x in (0, width - 1) or y in (0, len(rows) - 1)
-            _check_cell(f"{doc.row_of('grid', y)}, cell ({x}, {y})", (x, y), symbol, edge, starts)
+            if symbol in starts:
+                where = f"{doc.row_of('grid', y)}, cell ({x}, {y})"
+                raise LayoutError(f"{where}: player {symbol} starts twice; keep one digit {symbol}")
             if symbol in DIGITS:
                 starts[symbol] = (x, y)
     _check_starts(doc, starts)
-    for symbols, what in NEEDED:
-        if not any(symbol in row for row in rows for symbol in symbols):
-            raise LayoutError(f"{doc.row_of('grid', 0)}: the grid has no {what}; nothing could ever be served")
     grid = tuple("".join(" " if symbol in DIGITS else symbol for symbol in row) for row in rows)
     return grid, tuple(starts[digit] for digit in sorted(starts))
-
-
-def _check_cell(where: str, cell: tuple[int, int], symbol: str, edge: bool, starts: Mapping[str, Any]) -> None:
-    x, y = cell
-    if symbol in starts:
-        raise LayoutError(f"{where}: player {symbol} starts twice; keep one digit {symbol}")
-    if symbol not in SYMBOLS and symbol not in DIGITS:
-        allowed = "".join(SYMBOLS).strip()
-        raise LayoutError(
-            f"{where}: unknown symbol {symbol!r}; use space, a digit or one of {allowed} (row {y + 1}, "
-            f"column {x + 1} of the grid)"
-        )
-    if edge and symbol in DIGITS + " G":
-        what = "a gate" if symbol == "G" else "floor"
-        raise LayoutError(
-            f"{where}: {what} at the edge of the grid; close the edge with counters X, walls W or stations"
-        )
 
 
 def _check_starts(doc: Document, starts: Mapping[str, Any]) -> None:

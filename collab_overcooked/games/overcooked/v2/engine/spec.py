@@ -19,7 +19,13 @@ FOLDER = "overcooked_v2"
 KEYS = ("name", "description", "grid", "recipes", "possible_recipes", "starts_reversed", "prepare")
 SEATS = "abcd"  # starts by seat, instead of A in reading order
 STARTS = "A" + SEATS
-NEEDED = (("B", "plate pile B"), ("X", "serving cell X"), ("P", "pot P"), (STARTS, "start A"), (DIGITS, "pile 0 to 9"))
+NEEDED = (
+    ("B", "plate pile B"),
+    ("X", "serving cell X"),
+    ("P", "pot P"),
+    (STARTS, "start A"),
+    (DIGITS + "O", "pile 0 to 9"),
+)
 
 Recipe = tuple[int, ...]
 """Kinds of the three ingredients of a soup, in ascending order."""
@@ -57,8 +63,9 @@ def load_kitchen(source: str | Path | Mapping[str, Any]) -> Layout:
     """
     doc = load_layout(source, FOLDER)
     doc.mapping(only=KEYS)
-    rows = [row.replace("O", "0") for row in doc.rows("grid", remedy="close every row with a counter W or a station")]
-    _check_grid(doc, rows)
+    closed = dict.fromkeys(f" {STARTS}", "floor")
+    grid = doc.grid("".join(SYMBOLS), DIGITS + STARTS + "O", NEEDED, closed, "counters W or stations")
+    rows = [row.replace("O", "0") for row in grid]
     kinds = 1 + max(DIGITS.index(symbol) for row in rows for symbol in row if symbol in DIGITS)
     starts = _starts(doc, rows)
     return Layout(
@@ -93,20 +100,6 @@ def _starts(doc: Document, rows: list[str]) -> list[tuple[int, int]]:
         if symbol != "A" and SEATS.index(symbol) >= len(starts):
             raise LayoutError(f"{where}: start {symbol!r} of {len(starts)}; use {', '.join(SEATS[: len(starts)])}")
     return [(x, y) for _, x, y in (starts if starts[0][0] == "A" else sorted(starts))]
-
-
-def _check_grid(doc: Document, rows: list[str]) -> None:
-    for y, row in enumerate(rows):
-        for x, symbol in enumerate(row):
-            where = f"{doc.row_of('grid', y)}, cell ({x}, {y})"
-            if symbol not in SYMBOLS and symbol not in DIGITS + SEATS:
-                allowed = f"space, a digit or one of {''.join(SYMBOLS).strip()}"
-                raise LayoutError(f"{where}: unknown symbol {symbol!r}; use {allowed}")
-            if symbol in " A" + SEATS and (x in (0, len(row) - 1) or y in (0, len(rows) - 1)):
-                raise LayoutError(f"{where}: floor at the edge of the grid; close the edge with counters W or stations")
-    for symbols, what in NEEDED:
-        if not any(symbol in row for row in rows for symbol in symbols):
-            raise LayoutError(f"{doc.row_of('grid', 0)}: the grid has no {what}")
 
 
 def _recipes(doc: Document, kinds: int) -> tuple[Recipe, ...]:

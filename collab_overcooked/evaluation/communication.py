@@ -19,7 +19,16 @@ from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.envs.channel import TalkingGame, TalkingView, act_text, talking_game
 from collab_overcooked.envs.lexicon import translate_game
 from collab_overcooked.envs.parallel import ParallelEnv
-from collab_overcooked.evaluation.communication_result import MUTED, SCRAMBLED, WITH, Communication, Listening
+from collab_overcooked.evaluation.communication_result import (
+    MUTED,
+    SCRAMBLED,
+    WITH,
+    Communication,
+    Listening,
+    check_count,
+    private_keys,
+    replay_arguments,
+)
 from collab_overcooked.evaluation.text_communication import has_words, measure_text
 from collab_overcooked.metrics.communication import Signalling, jensen_shannon, signalling
 from collab_overcooked.metrics.intervals import mean_ci
@@ -112,6 +121,7 @@ class _Group:
     def __init__(self, records: Sequence[EpisodeRecord], make: MakePolicy) -> None:
         first = records[0]
         self.records, self.make, specs = records, make, first.specs
+        self.arguments = replay_arguments(records)
         game = registry.load_game(first.env_id, **first.env_kwargs)
         inner = talking_game(game)
         if inner is None:
@@ -119,8 +129,7 @@ class _Group:
                 f"{first.env_id} was played without a channel, and nobody said anything; play it with --set channel=4, "
                 "for example"
             )
-        if len(records) < 2:
-            raise ValueError(f"communication needs at least 2 episodes of {team_text(specs)}, not {len(records)}")
+        check_count(records)
         for spec in specs:
             if PolicySpec.parse(spec).kind in (LANGUAGE, HUMAN):
                 raise ValueError(f"episodes of {spec!r} cannot be played again to measure communication")
@@ -137,12 +146,12 @@ class _Group:
     def measure(self) -> Communication:
         played = [_Played() for _ in self.records]
         private: dict[int, set[str]] = {seat: set() for seat in self.speakers}
-        for record, log in zip(self.records, played, strict=True):
-            self._play(record, None, lambda event, log=log: self._observe(event, log, private))  # type: ignore[misc]
+        for k, log in enumerate(played):
+            self._play(k, None, lambda event, log=log: self._observe(event, log, private))  # type: ignore[misc]
         totals: dict[str, list[float]] = {WITH: [log.total for log in played], MUTED: [], SCRAMBLED: []}
         silence = [0] * self.game.n_agents
         listeners = {name: _Listeners(self.game, make_team(self.team.specs, self.make)) for name in totals}
-        for k, record in enumerate(self.records):
+        for k in range(len(played)):
             other = played[(k + 1) % len(played)].said
 
             def foreign(step: int, other: Messages = other) -> list[int]:
@@ -150,8 +159,8 @@ class _Group:
 
             scripts: dict[str, Script] = {MUTED: lambda step: silence, SCRAMBLED: foreign}
             for name, script in scripts.items():
-                totals[name].append(self._play(record, script))
-            self._play(record, None, partial(self._ask, listeners, scripts))
+                totals[name].append(self._play(k, script))
+            self._play(k, None, partial(self._ask, listeners, scripts))
         names, first = self.game.display_names, self.records[0]
         values, said = {}, {}
         for name in (MUTED, SCRAMBLED):
@@ -169,20 +178,11 @@ class _Group:
             listening={names[seat]: _listening(exchanged[seat], muted[seat]) for seat in self.speakers},
         )
 
-    def _play(
-        self, record: EpisodeRecord, script: Script | None, watch: Callable[[Event], None] = lambda event: None
-    ) -> float:
-        """Play an episode from its seed, and return its return."""
+    def _play(self, number: int, script: Script | None, watch: Callable[[Event], None] = lambda event: None) -> float:
+        """Play the episode of a record from its start, and return its return."""
+        record = self.records[number]
         self.game.follow(self.env.arrays[0].said, script)
-        run = episode(
-            self.env,
-            record.specs,
-            record.seed,
-            task=record.task,
-            episode=record.episode,
-            level=record.level,
-            ends_after=record.ends_after,
-        )
+        run = episode(self.env, record.specs, record.seed, **self.arguments[number])
         with Answers(self.team) as answers:
 
             def answer(event: Event) -> Answer:
@@ -203,10 +203,7 @@ class _Group:
         scene = quiet.scene(state.quiet, 0)
         scenes = [quiet.seat_scene(scene, seat) for seat in range(self.game.n_agents)]
         for seat in self.speakers:
-            others = [other for k, other in enumerate(scenes) if k != seat]
-            private[seat] |= {
-                key for key, value in scenes[seat].items() if any(other.get(key) != value for other in others)
-            }
+            private[seat] |= private_keys(scenes, seat)
         played.own.append([{key: json.dumps(value) for key, value in known.items()} for known in scenes])
 
     def _ask(self, listeners: Mapping[str, _Listeners], scripts: Mapping[str, Script], event: Event) -> None:

@@ -24,7 +24,7 @@ from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.policies.registry import LANGUAGE, PERSON
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.reporting.costs import cost_card
-from collab_overcooked.reporting.differences import NOTE, difference_table
+from collab_overcooked.reporting.differences import NOTE, difference_table, paired_differences
 from collab_overcooked.reporting.floors import BEST, known_floors, play_of
 from collab_overcooked.reporting.record_scoring import RecordScoring
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, estimate_json, join_tables
@@ -196,11 +196,10 @@ class Leaderboard:
     def _is_behind(self, best: LeaderboardLine, line: LeaderboardLine) -> bool:
         if not best.records or not line.records:
             return True
-        table = difference_table({best.policy: best.records, line.policy: line.records})
-        difference = None if table is None else table.rows[0][2]
-        if not isinstance(difference, Estimate) or difference.low is None or difference.high is None:
+        difference = paired_differences({best.policy: best.records, line.policy: line.records}).get(line.policy)
+        if difference is None or difference.mean.low is None or difference.mean.high is None:
             return True  # without an interval only equal scores are a tie
-        return difference.high < 0 if self.benchmark.lower_is_better else difference.low > 0
+        return difference.mean.high < 0 if self.benchmark.lower_is_better else difference.mean.low > 0
 
     @cached_property
     def result(self) -> str:
@@ -337,7 +336,7 @@ class Leaderboard:
                 {"policy": reference.name, "kind": reference.kind, "scores": _scores_json(reference.scores)}
                 for reference in self.references
             ],
-            "crossplay": None if self.matrix is None else self.matrix.as_dict(),
+            "crossplay": None if self.matrix is None else self.matrix.to_dict(),
             "absent": to_builtins(self.skipped),
         }
 

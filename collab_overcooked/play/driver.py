@@ -363,8 +363,12 @@ class EpisodeDriver:
         if message["type"] == "blur":
             person.keys.clear()
             return
-        act = person.keys.tap if message["type"] == "tap" else person.keys.press if message["down"] else None
-        (act or person.keys.release)(message["key"])
+        if message["type"] == "tap":
+            person.keys.tap(message["key"])
+        elif message["down"]:
+            person.keys.press(message["key"])
+        else:
+            person.keys.release(message["key"])
         key = {name: message[name] for name in ("key", "down") if name in message}
         self._log({"agent": person.agent, "id": person.id, "timestep": self.timestep, **key})
 

@@ -158,7 +158,8 @@ def make_app(
     @contextlib.asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
         tasks = [asyncio.create_task(start()) for start in (host.sweep, *beside)]
-        _ = started and started()
+        if started is not None:
+            started()
         yield
         for task in tasks:
             task.cancel()

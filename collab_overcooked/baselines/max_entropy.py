@@ -67,7 +67,7 @@ def train_together(members: Sequence[TrainingSettings], alpha: float, folder: Pa
     networks = [training.learners[0].network for training in trainings]
     done = last_checkpoint(folder, len(members))
     for k, training in enumerate(trainings):
-        claim_folder(folders[k], training.settings.as_dict())
+        claim_folder(folders[k], training.settings.to_dict())
         training.rollouts.bonus = EntropyBonus(networks, alpha * training.settings.reward_scale)
         if done:
             training.load(checkpoint_of(folder, k, done))

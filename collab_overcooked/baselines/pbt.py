@@ -179,9 +179,9 @@ def start(pbt: PbtSettings, settings: TrainingSettings) -> dict[str, Any]:
     members = [settings.with_values({"seed": settings.seed * 1000 + k}) for k in range(pbt.population)]
     return {
         "generation": 0,
-        "settings": settings.as_dict(),
+        "settings": settings.to_dict(),
         "breeding": {item.name: getattr(pbt, item.name) for item in fields(PbtSettings)},
-        "members": [member.as_dict() for member in members],
+        "members": [member.to_dict() for member in members],
         "parents": list(range(pbt.population)),
         "history": [],
         "best": 0,
@@ -312,7 +312,7 @@ def next_generation(
     return {
         **state,
         "generation": number,
-        "members": json.loads(json.dumps([member.as_dict() for member in members])),
+        "members": json.loads(json.dumps([member.to_dict() for member in members])),
         "parents": parents,
         "history": [*state["history"], entry],
         "best": best,

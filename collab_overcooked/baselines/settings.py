@@ -266,7 +266,7 @@ class TrainingSettings:
             return self.shaping
         return self.shaping * max(0.0, 1.0 - steps / self.shaping_steps)
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return all values, fit for JSON and YAML."""
         values = dataclasses.asdict(self)
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}

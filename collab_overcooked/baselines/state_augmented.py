@@ -107,7 +107,7 @@ def run_rounds(rounds: RoundSettings, settings: TrainingSettings, folder: Path, 
         The policy files.
     """
     with only_writer(folder, BUSY):
-        values = {**settings.as_dict(), **{item.name: getattr(rounds, item.name) for item in fields(rounds)}}
+        values = {**settings.to_dict(), **{item.name: getattr(rounds, item.name) for item in fields(rounds)}}
         claim_folder(folder, values)
         game = load_game(settings.env, settings.options)
         trainings = [Training(settings.with_values({"seed": settings.seed * 1000 + k})) for k in range(rounds.seeds)]

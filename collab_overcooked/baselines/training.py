@@ -176,7 +176,7 @@ class Training:
             kept |= network_arrays(copy.network)
         np.savez(arrays, **kept)
         content = {
-            "settings": json.dumps(self.settings.as_dict(), sort_keys=True),
+            "settings": json.dumps(self.settings.to_dict(), sort_keys=True),
             "updates": self.updates,
             "met": json.dumps(met_partners(self.partners)),
             "start": json.dumps(self._known),
@@ -202,7 +202,7 @@ class Training:
         with _checkpoint_errors(path):
             was = dict(json.loads(content["settings"]))
         if same:
-            _compare(path, was, self.settings.as_dict())
+            _compare(path, was, self.settings.to_dict())
             for name, files, read in (
                 ("met", "the files of its partners", met_partners(self.partners)),
                 ("start", "the file that it started from", self._known),
@@ -294,7 +294,7 @@ def _claim(settings: TrainingSettings, folder: Path) -> bool:
     if (folder / CHECKPOINT).exists():
         return True  # its own settings are compared when it is loaded
     if path.exists():  # stopped before the first checkpoint, or a training of another kind
-        _compare(path, _read_settings(path), settings.as_dict())
+        _compare(path, _read_settings(path), settings.to_dict())
     elif others := sorted(path.name for path in folder.glob("policy*.npz")):
         raise ValueError(f"{folder}: holds {others[0]} of something else; choose another folder")
     return False
@@ -337,10 +337,10 @@ def train(
             training.load(folder / CHECKPOINT)
             more = "it is finished, more --steps extend it" if training.over else "continuing"
             logger.info(f"{folder}: {training.rollouts.steps:,} of {settings.steps:,} steps are there, {more}")
-        write_atomic(folder / SETTINGS, json.dumps(settings.as_dict(), indent=1).encode() + b"\n")
+        write_atomic(folder / SETTINGS, json.dumps(settings.to_dict(), indent=1).encode() + b"\n")
         if not training.updates and settings.kept_policies:
             keep_policies(training, folder, command, -1)
-        log = TrainLogger(folder, settings.steps, training.updates, bar, services, settings.as_dict())
+        log = TrainLogger(folder, settings.steps, training.updates, bar, services, settings.to_dict())
         with log:
             while not training.over:
                 logged_update(training, log, folder, command)
@@ -389,7 +389,7 @@ def is_finished(settings: TrainingSettings, folder: Path) -> bool:
     files = list(folder.glob("policy*.npz"))
     if not path.exists() or not files or read_policy(files[0]).meta["steps"] < settings.steps:
         return False
-    now = json.loads(json.dumps(settings.as_dict()))
+    now = json.loads(json.dumps(settings.to_dict()))
     return with_later(_read_settings(path), now) == now
 
 

@@ -33,7 +33,7 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {  # place of its function or gr
             "Compare scripted, search, trained and language-model policies, with one report for all games.",
         ),
         "partners": ("partners:partners_app", "Evaluate agents beside partners that they have never met."),
-        "questions": ("questions:questions_app", "Generate and list questions with proven answers."),
+        "questions": ("questions:questions_app", "List questions with proven answers."),
     },
     "Analyse": {
         "score": ("score:score", "Score records, with optional alternative definitions."),

@@ -82,7 +82,7 @@ CheckOptions = merge_options("CheckOptions", [kind.options for kind in document_
 def check(
     *files: File,
     options: CheckOptions = CheckOptions(),  # type: ignore[valid-type]
-    to_dict: Json = False,
+    as_json: Json = False,
 ) -> int:
     """Check files: layouts, levels, maps, scenarios, kitchens, lexicons and studies.
 
@@ -92,13 +92,13 @@ def check(
     plurals = {kind.plural: kind for kind in document_kinds()}
     if len(files) == 1 and files[0] in plurals:
         kind = plurals[files[0]]
-        show(kind.check(kind.names(), options_of(kind, given)), to_dict)
+        show(kind.check(kind.names(), options_of(kind, given)), as_json)
         return 0  # built-in files document what they lack
     fixed = plurals.get(files[0])  # such as 'layouts': files that need not be recognised
     if len(files) == 1:
         kind = recognise(files[0])
         finding = kind.check(list(files), options_of(kind, given))
-        show(finding, to_dict)
+        show(finding, as_json)
         return int(not finding.ok)
     codes, values = [0], list[Any]()
     for file in files[1:] if fixed else files:
@@ -111,10 +111,10 @@ def check(
             codes.append(2)
         codes.append(int(not finding.ok))
         values += finding.values if isinstance(finding.values, list) else [finding.values]
-        if not to_dict:
-            show(finding, to_dict)
-    if to_dict:
-        show(DocumentFinding("", values), to_dict)
+        if not as_json:
+            show(finding, as_json)
+    if as_json:
+        show(DocumentFinding("", values), as_json)
     return max(codes)
 
 
@@ -132,11 +132,11 @@ def options_of(kind: DocumentKind, given: Mapping[str, Any]) -> Any:
     return kind.options(**given)
 
 
-def show(finding: DocumentFinding, to_dict: bool) -> None:
+def show(finding: DocumentFinding, as_json: bool) -> None:
     """Print a finding as text or as JSON; the values of a single file are not wrapped in a list."""
     single = isinstance(finding.values, list) and len(finding.values) == 1
     values = finding.values[0] if single else finding.values  # type: ignore[index]
-    OUT.print(json.dumps(values, indent=1) if to_dict else finding.text)
+    OUT.print(json.dumps(values, indent=1) if as_json else finding.text)
 
 
 def generator_of(env_id: str) -> Any:
@@ -152,9 +152,9 @@ def generate_command(env_id: str) -> Callable[..., int]:
     """Return the command that generates files of a game."""
     generator = as_options(generator_of(env_id))
 
-    def generate(*, options: generator = generator(), out: Out, to_dict: Json = False) -> int:  # type: ignore[valid-type]
+    def generate(*, options: generator = generator(), out: Out, as_json: Json = False) -> int:  # type: ignore[valid-type]
         finding = options.write(out, f"collab-overcooked generate {env_id}")  # type: ignore[attr-defined]
-        show(finding, to_dict)
+        show(finding, as_json)
         say(f"written: {out}")
         return int(not finding.ok)
 

@@ -26,6 +26,7 @@ from collab_overcooked.reporting.record_scoring import RecordScoring
 
 if TYPE_CHECKING:
     from collab_overcooked.core.record import EpisodeRecord
+    from collab_overcooked.policies.api import Policy
     from collab_overcooked.policies.llm.client import Client
     from collab_overcooked.runner.match import MatchPlan
 
@@ -247,3 +248,37 @@ def show_dry_run(plans: "Iterable[tuple[MatchPlan, Path]]", llm_options: LlmOpti
 def refuse_llm_options(llm_options: LlmOptions) -> None:
     """Reject endpoint options if no language model plays."""
     refuse_changes(llm_options, type(llm_options)(), "is for teams with llm policies")
+
+
+@contextmanager
+def policy_factory(
+    specs: Sequence[str], llm_options: LlmOptions, out: Path
+) -> "Iterator[Callable[[str], Policy] | None]":
+    """Make every policy once, so that one that cannot be made is refused before anybody plays; yield their factory.
+
+    Args:
+        specs: Specs of policies; those of people are passed over.
+        llm_options: Options of language models; refused if none is among the specs.
+        out: Folder of the language models' exchanges.
+
+    Yields:
+        A factory with a client of language models while the block lasts; None for the registry of policies if none of
+        the specs is a language model.
+
+    Raises:
+        ValueError: A policy cannot be made, or there are options of language models without one.
+    """
+    from collab_overcooked.policies.registry import PERSON
+    from collab_overcooked.policies.specs import PolicySpec, make_known_policy
+
+    made = [spec for spec in dict.fromkeys(specs) if spec != PERSON]
+    if not any(PolicySpec.parse(spec).is_language for spec in specs):
+        refuse_llm_options(llm_options)
+        for spec in made:
+            make_known_policy(spec)
+        yield None
+        return
+    with language_models(llm_options, None, out) as models:
+        for spec in made:
+            models.make(spec)
+        yield models.make

@@ -117,10 +117,10 @@ def list_lexicons() -> list[tuple[str, str]]:
 
 def list_teachers() -> list[tuple[str, str]]:
     """Return the teachers that may give feedback between the episodes of a run."""
-    from collab_overcooked.runner.teaching import WAYS, teachers
+    from collab_overcooked.runner.teaching import MODES, teachers
 
-    return [(mode, summary) for mode, summary in WAYS.items()] + [
-        (f"{mode}:{name}", summary) for name, (*_, summary) in teachers().items() for mode in WAYS if mode != "none"
+    return [(mode, summary) for mode, summary in MODES.items()] + [
+        (f"{mode}:{name}", summary) for name, (*_, summary) in teachers().items() for mode in MODES if mode != "none"
     ]
 
 

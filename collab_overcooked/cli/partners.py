@@ -10,8 +10,8 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from collab_overcooked.cli.app import OUT, command_group, say
+from collab_overcooked.cli.evaluate import policy_factory
 from collab_overcooked.cli.options import LlmOptions, several
-from collab_overcooked.cli.play import beside
 from collab_overcooked.cli.progress import ProgressBar
 
 partners_app = command_group("partners", "Evaluate agents beside partners that they have never met.")
@@ -103,7 +103,7 @@ def score_egos(
 
     read, egos = read_partner_pool(pool), read_egos(ego)
     specs = [*map(read.spec, read.select(split, families)), *(ego.spec for ego in egos)]
-    with beside(specs, llm_options, out) as make, ProgressBar("partners and seats") as progress:
+    with policy_factory(specs, llm_options, out) as make, ProgressBar("partners and seats") as progress:
         lines = score(
             read,
             egos,
@@ -139,7 +139,7 @@ def find_best(
     read = read_partner_pool(pool)
     egos = read_egos(["random", *(name for name in ego if name != "random")])
     specs = [*map(read.spec, read.partners), *(ego.spec for ego in egos)]
-    with beside(specs, llm_options, out) as make, ProgressBar("partners and seats") as progress:
+    with policy_factory(specs, llm_options, out) as make, ProgressBar("partners and seats") as progress:
         measured = find_best_responses(read, egos, out, games, workers=workers, make=make, progress=progress)
     path = out / f"{read.name}.yaml"
     partners = [replace(partner, policy=read.spec(partner)) for partner in measured.partners]

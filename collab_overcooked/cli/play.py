@@ -12,9 +12,10 @@ from cyclopts import Parameter
 
 from collab_overcooked import registry
 from collab_overcooked.cli.app import command_group, read_settings, say
-from collab_overcooked.cli.evaluate import add_suites, language_models, refuse_llm_options
+from collab_overcooked.cli.evaluate import add_suites, policy_factory
 from collab_overcooked.cli.options import LimitOptions, LlmOptions, as_options
 from collab_overcooked.io.options import PAIRS, SEATS, option
+from collab_overcooked.io.text import plural
 
 ADDRESS = "127.0.0.1"
 ROOMS = "rooms"
@@ -148,7 +149,7 @@ def session_of(
     matches, team = planned_matches(suite, play, suite_options, limits)
     check_matches(matches, play.voice)
     out = play.out or Path("runs") / "play" / suite
-    with beside(team, llm_options, out) as make:
+    with policy_factory(team, llm_options, out) as make:
         folder = PlayFolder(out, suite)
         played = True
         try:
@@ -160,28 +161,7 @@ def session_of(
             folder.close()
             kept = len(folder.run.results)
             if played:
-                say(f"{out}: {kept} episode{'s' * (kept != 1)}; collab-overcooked score {out}")
-
-
-@contextmanager
-def beside(team: Sequence[str], llm_options: LlmOptions, out: Path) -> Any:
-    """Yield the factory of the policies that play with people: None for the registry, or one with language models."""
-    from collab_overcooked.policies.registry import PERSON
-    from collab_overcooked.policies.specs import PolicySpec, make_known_policy
-
-    def check(make: Any) -> None:
-        for spec in dict.fromkeys(team):
-            if spec != PERSON:
-                make(spec)
-
-    if not any(PolicySpec.parse(spec).is_language for spec in team):
-        refuse_llm_options(llm_options)
-        check(make_known_policy)
-        yield None
-        return
-    with language_models(llm_options, None, out) as models:
-        check(models.make)
-        yield models.make
+                say(f"{out}: {plural(kept, 'episode')}; collab-overcooked score {out}")
 
 
 def planned_matches(suite: str, play: PlayOptions, suite_options: Any, limits: LimitOptions) -> Any:

@@ -11,8 +11,9 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from collab_overcooked.cli.app import OUT, command_group, say
+from collab_overcooked.cli.evaluate import policy_factory
 from collab_overcooked.cli.options import FLAG, LlmOptions, as_options, several
-from collab_overcooked.cli.play import ServerOptions, allowed_names, beside
+from collab_overcooked.cli.play import ServerOptions, allowed_names
 from collab_overcooked.io.checks import refuse_twice
 from collab_overcooked.io.options import PAIRS, option
 
@@ -67,10 +68,10 @@ def run_study(
     """Serve a study until Ctrl+C; run the same command again to resume it."""
     from collab_overcooked.play.host import keep_links
     from collab_overcooked.play.server import serve
+    from collab_overcooked.study.app import study_app as make_study_app
     from collab_overcooked.study.documents import check_filled_in
     from collab_overcooked.study.journal import Journal
     from collab_overcooked.study.reader import read_study
-    from collab_overcooked.study.rehearsal import study_app as make_study_app
 
     names = allowed_names(server.address, server.public_name, server.yes)
     study = read_study(file, read_partners(partner))
@@ -80,7 +81,7 @@ def run_study(
         check_filled_in(study)
     with (
         _folder(None) if preview else nullcontext(out or Path("runs") / "study" / study.name) as folder,
-        beside(list(study.partners.values()), llm_options, folder) as make,
+        policy_factory(list(study.partners.values()), llm_options, folder) as make,
         Journal.open(folder, study) as journal,
     ):
         web, games, host = make_study_app(journal, make, names)

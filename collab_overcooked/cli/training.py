@@ -1,4 +1,4 @@
-"""Commands for trained policies: ``train``, ``baselines`` and ``crossplay``."""
+"""Commands for trained policies: ``train``, ``plot`` and ``crossplay``."""
 
 from __future__ import annotations
 

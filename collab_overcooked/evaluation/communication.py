@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,16 @@ from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.envs.channel import TalkingGame, TalkingView, act_text, talking_game
 from collab_overcooked.envs.lexicon import translate_game
 from collab_overcooked.envs.parallel import ParallelEnv
-from collab_overcooked.evaluation.communication_result import MUTED, SCRAMBLED, WITH, Communication, Listening
+from collab_overcooked.evaluation.communication_result import (
+    MUTED,
+    SCRAMBLED,
+    WITH,
+    Communication,
+    Listening,
+    check_count,
+    private_keys,
+    replay_arguments,
+)
 from collab_overcooked.evaluation.text_communication import has_words, measure_text
 from collab_overcooked.metrics.communication import Signalling, jensen_shannon, signalling
 from collab_overcooked.metrics.intervals import mean_ci
@@ -32,7 +41,7 @@ from collab_overcooked.policies.shown_game import shown_game
 from collab_overcooked.policies.specs import PolicySpec, make_known_policy
 from collab_overcooked.policies.trained import NetworkPolicy
 from collab_overcooked.runner.decisions import Answer, Ask
-from collab_overcooked.runner.env_variants import by_variant, variant_of
+from collab_overcooked.runner.env_variants import by_variant, env_key, variant_of
 from collab_overcooked.runner.episode import Answers, Event, Started, Stepped, answer_for, drive, episode
 from collab_overcooked.runner.teams import MakePolicy, Team, make_team, team_text
 
@@ -106,28 +115,47 @@ def measure_communication(records: Sequence[EpisodeRecord], make: MakePolicy | N
             yield _Group(group, make).measure()
 
 
+class _Stage(NamedTuple):
+    """Game of an episode, whose messages can be replaced, and its environment."""
+
+    game: EditedChannel
+    env: ParallelEnv
+
+
+def _stages(records: Sequence[EpisodeRecord]) -> list[_Stage]:
+    """Return the game and environment of each record; records of equal options, such as the task, share them."""
+    known: dict[str, _Stage] = {}
+    stages = []
+    for record in records:
+        limit = record.max_cycles if record.max_cycles_given else None
+        key = f"{env_key(record.env_id, record.env_kwargs)} {limit}"
+        if key not in known:
+            inner = talking_game(registry.load_game(record.env_id, **record.env_kwargs))
+            if inner is None:
+                raise ValueError(
+                    f"{record.env_id} was played without a channel, and nobody said anything; play it with "
+                    "--set channel=4, for example"
+                )
+            game = EditedChannel(inner)
+            lexicon = record.env_kwargs.get(registry.LEXICON)
+            known[key] = _Stage(game, ParallelEnv(translate_game(game, lexicon), max_cycles=limit))
+        stages.append(known[key])
+    return stages
+
+
 class _Group:
     """Episodes of one team in one variant of a game."""
 
     def __init__(self, records: Sequence[EpisodeRecord], make: MakePolicy) -> None:
         first = records[0]
         self.records, self.make, specs = records, make, first.specs
-        game = registry.load_game(first.env_id, **first.env_kwargs)
-        inner = talking_game(game)
-        if inner is None:
-            raise ValueError(
-                f"{first.env_id} was played without a channel, and nobody said anything; play it with --set channel=4, "
-                "for example"
-            )
-        if len(records) < 2:
-            raise ValueError(f"communication needs at least 2 episodes of {team_text(specs)}, not {len(records)}")
+        self.arguments = replay_arguments(records)
+        check_count(records)
         for spec in specs:
             if PolicySpec.parse(spec).kind in (LANGUAGE, HUMAN):
                 raise ValueError(f"episodes of {spec!r} cannot be played again to measure communication")
-        self.game = EditedChannel(inner)
-        lexicon = first.env_kwargs.get(registry.LEXICON)
-        limit = first.max_cycles if first.max_cycles_given else None
-        self.env = ParallelEnv(translate_game(self.game, lexicon), max_cycles=limit)
+        self.stages = _stages(records)
+        self.game, self.env = self.stages[0]
         self.team: Team = make_team(specs, make)
         policies = enumerate(self.team.policies)
         self.speakers = [seat for seat, policy in policies if shown_game(policy, self.game) is self.game]
@@ -137,12 +165,12 @@ class _Group:
     def measure(self) -> Communication:
         played = [_Played() for _ in self.records]
         private: dict[int, set[str]] = {seat: set() for seat in self.speakers}
-        for record, log in zip(self.records, played, strict=True):
-            self._play(record, None, lambda event, log=log: self._observe(event, log, private))  # type: ignore[misc]
+        for k, log in enumerate(played):
+            self._play(k, None, lambda event, log=log: self._observe(event, log, private))  # type: ignore[misc]
         totals: dict[str, list[float]] = {WITH: [log.total for log in played], MUTED: [], SCRAMBLED: []}
         silence = [0] * self.game.n_agents
-        listeners = {name: _Listeners(self.game, make_team(self.team.specs, self.make)) for name in totals}
-        for k, record in enumerate(self.records):
+        listeners = {name: _Listeners(make_team(self.team.specs, self.make)) for name in totals}
+        for k in range(len(played)):
             other = played[(k + 1) % len(played)].said
 
             def foreign(step: int, other: Messages = other) -> list[int]:
@@ -150,8 +178,8 @@ class _Group:
 
             scripts: dict[str, Script] = {MUTED: lambda step: silence, SCRAMBLED: foreign}
             for name, script in scripts.items():
-                totals[name].append(self._play(record, script))
-            self._play(record, None, partial(self._ask, listeners, scripts))
+                totals[name].append(self._play(k, script))
+            self._play(k, None, partial(self._ask, listeners, scripts))
         names, first = self.game.display_names, self.records[0]
         values, said = {}, {}
         for name in (MUTED, SCRAMBLED):
@@ -169,20 +197,12 @@ class _Group:
             listening={names[seat]: _listening(exchanged[seat], muted[seat]) for seat in self.speakers},
         )
 
-    def _play(
-        self, record: EpisodeRecord, script: Script | None, watch: Callable[[Event], None] = lambda event: None
-    ) -> float:
-        """Play an episode from its seed, and return its return."""
+    def _play(self, number: int, script: Script | None, watch: Callable[[Event], None] = lambda event: None) -> float:
+        """Play the episode of a record from its start, and return its return."""
+        record = self.records[number]
+        self.game, self.env = self.stages[number]
         self.game.follow(self.env.arrays[0].said, script)
-        run = episode(
-            self.env,
-            record.specs,
-            record.seed,
-            task=record.task,
-            episode=record.episode,
-            level=record.level,
-            ends_after=record.ends_after,
-        )
+        run = episode(self.env, record.specs, record.seed, **self.arguments[number])
         with Answers(self.team) as answers:
 
             def answer(event: Event) -> Answer:
@@ -203,10 +223,7 @@ class _Group:
         scene = quiet.scene(state.quiet, 0)
         scenes = [quiet.seat_scene(scene, seat) for seat in range(self.game.n_agents)]
         for seat in self.speakers:
-            others = [other for k, other in enumerate(scenes) if k != seat]
-            private[seat] |= {
-                key for key, value in scenes[seat].items() if any(other.get(key) != value for other in others)
-            }
+            private[seat] |= private_keys(scenes, seat)
         played.own.append([{key: json.dumps(value) for key, value in known.items()} for known in scenes])
 
     def _ask(self, listeners: Mapping[str, _Listeners], scripts: Mapping[str, Script], event: Event) -> None:
@@ -219,11 +236,12 @@ class _Group:
         seat, seen, live = event.seat, event.seen, self.env.arrays[0].said[0]
         said, deaf = live.copy(), self.game.hears[seat] == 0
         deaf[seat] = True
-        answer = listeners[WITH].answer(event, seen)
+        n_acts = self.game.quiet.n_actions
+        answer = listeners[WITH].answer(event, seen, n_acts)
         for name, script in scripts.items():
             symbols = np.where(deaf, said, script(seen.timestep - 1)) if seen.timestep else said
             live[:] = symbols  # simulators of policies read it
-            other = listeners[name].answer(event, self._hearing(seen, symbols.tolist()))
+            other = listeners[name].answer(event, self._hearing(seen, symbols.tolist()), n_acts)
             live[:] = said
             if not np.array_equal(symbols, said):
                 listeners[name].differing.add(seat)
@@ -240,8 +258,8 @@ class _Group:
 class _Listeners:
     """A second team that is asked in the same states as the first one, having heard other messages."""
 
-    def __init__(self, game: EditedChannel, team: Team) -> None:
-        self.game, self.team = game, team
+    def __init__(self, team: Team) -> None:
+        self.team = team
         self.differing: set[int] = set()  # seats that have heard something else in this episode
         self.changes: list[list[tuple[float, float | None]]] = [[] for _ in team.policies]
 
@@ -249,9 +267,9 @@ class _Listeners:
         self.differing.clear()
         event.reset(self.team)
 
-    def answer(self, event: Ask, seen: AgentView) -> Any:
+    def answer(self, event: Ask, seen: AgentView, n_acts: int) -> Any:
         """Return the probabilities of acts of a network, and the act or the plan that another policy chooses."""
-        n_acts, policy = self.game.quiet.n_actions, _inner(self.team.policies[event.seat])
+        policy = _inner(self.team.policies[event.seat])
         shares: Array | None = None
         if event.kind == "act" and isinstance(policy, NetworkPolicy) and type(policy).act is NetworkPolicy.act:
             shares = policy.probabilities(seen).reshape(-1, n_acts).sum(0)

@@ -103,9 +103,9 @@ class CrossPlay:
         means = self.returns.mean(-1)
         return (means + means.T) / 2
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the cross-play as JSON values."""
-        size = range(len(self.names))
+        numbers = range(len(self.names))
         best = self.best_responses()
         policies = {
             name: {
@@ -124,7 +124,7 @@ class CrossPlay:
             "episodes": self.returns.shape[-1],
             "pool": dict(zip(self.names, self.specs, strict=True)),
             **({"plugins": dict(self.plugins)} if self.plugins else {}),
-            "matrix": [[_numbers(self.cell(i, j)) for j in size] for i in size],
+            "matrix": [[_numbers(self.cell(i, j)) for j in numbers] for i in numbers],
             "policies": policies,
             "returns": self.returns.tolist(),
         }
@@ -135,9 +135,9 @@ class CrossPlay:
 
     def table(self) -> ResultTable:
         """Return the matrix of mean returns: rows are policies of seat 0, columns the policy of all other seats."""
-        size = range(len(self.names))
+        numbers = range(len(self.names))
         columns = (Column("seat 0, others"), *(Column(name, "estimate", 1, key=f"with {name}") for name in self.names))
-        return ResultTable(columns, tuple((self.names[i], *(self.cell(i, j) for j in size)) for i in size))
+        return ResultTable(columns, tuple((self.names[i], *(self.cell(i, j) for j in numbers)) for i in numbers))
 
     def policy_table(self) -> ResultTable:
         """Return a table with one row per policy: self-play, cross-play and best response."""
@@ -170,8 +170,12 @@ class CrossPlay:
         """Return the matrix as an element of a page."""
         from collab_overcooked.reporting.plots import draw_heat_map
 
-        size = range(len(self.names))
-        cells = (f"{self.names[i]} with {self.names[j]}: {_words(self.cell(i, j))}" for i in size for j in size)
+        numbers, column = range(len(self.names)), Column("", "estimate", 1)
+        cells = (
+            f"{self.names[i]} with {self.names[j]}: {column.with_interval(self.cell(i, j))}"
+            for i in numbers
+            for j in numbers
+        )
         text = f"Mean return of every pair of policies. {'; '.join(cells)}"
         return draw_heat_map(self.returns.mean(-1), self.names, ("seat 0", "other seats"), "mean return", text)
 
@@ -179,7 +183,7 @@ class CrossPlay:
         """Write ``crossplay.json``, ``crossplay.md`` and ``crossplay.png``."""
         from collab_overcooked.reporting.plots import save_figure
 
-        write_atomic(folder / "crossplay.json", json.dumps(self.as_dict(), indent=1).encode() + b"\n")
+        write_atomic(folder / "crossplay.json", json.dumps(self.to_dict(), indent=1).encode() + b"\n")
         write_atomic(folder / "crossplay.md", self.markdown().encode())
         save_figure(self.heat_map(), folder / "crossplay.png")
 
@@ -233,11 +237,6 @@ def _estimate(returns: Array) -> Estimate:
 
 def _numbers(estimate: Estimate | None) -> list[float | None] | None:
     return None if estimate is None else [estimate.value, estimate.low, estimate.high]
-
-
-def _words(estimate: Estimate) -> str:
-    value, interval = Column("", "estimate", 1).text(estimate)
-    return f"{value} ({interval})" if interval else value
 
 
 def read_pool(texts: str | Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -335,17 +334,17 @@ def plan_pairs(
     seed: int,
     batch_size: int,
 ) -> list[Job]:
-    """Return the missing games by the policy in seat 0, up to ``batch_size`` of a pair at once."""
+    """Return jobs that play the missing episodes of every ordered pair, at most ``batch_size`` episodes each."""
     others = cached_env(env_id, options).game.n_agents - 1
-    bundles = []
+    jobs = []
     for (one, other), episodes in missing.items():
         for first in range(0, len(episodes), batch_size):
             numbers = episodes[first : first + batch_size]
             team = (specs[one], *[specs[other]] * others)
             kind = Match(env_id=env_id, env_kwargs=dict(options), team=team, task="crossplay")
             games = tuple(replace(kind, first=k, seed=derive_seed(seed, kind.task, k)) for k in numbers)
-            bundles.append(Job(games, [(one, other, k) for k in numbers], "returns"))
-    return bundles
+            jobs.append(Job(games, [(one, other, k) for k in numbers], "returns"))
+    return jobs
 
 
 class CellReturn(Struct, frozen=True):

@@ -60,7 +60,7 @@ class PartnerScore(Struct, frozen=True, kw_only=True):
 
     @property
     def key(self) -> tuple[str, str, str, str | None, str, str, int]:
-        """Identity of a line: method, ego, partner and seat of the ego."""
+        """Identity of a line: pool, method, ego with its mode, kind, partner and seat of the ego."""
         ego = self.sha256 or self.ego
         return (self.pool_sha256, self.method, ego, self.mode, self.kind, self.partner, self.seat)
 

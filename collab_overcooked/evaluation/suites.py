@@ -17,6 +17,7 @@ from collab_overcooked.envs.wrappers import check_max_cycles, split_options
 from collab_overcooked.evaluation.benchmark import Benchmark, ComparisonBudget, Reference, Setting, Summary, only
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.options import make_options
+from collab_overcooked.io.text import plural
 from collab_overcooked.metrics.intervals import Estimate, mean_ci, mean_of_groups
 from collab_overcooked.metrics.registry import game_metrics, measure
 from collab_overcooked.policies.specs import PolicySpec
@@ -303,9 +304,8 @@ class Suite:
         forms = {name: self.benchmark_fields[name] for name in ("digits", "scale") if name in self.benchmark_fields}
         text, interval = Column("", "estimate", **({"digits": 1} | forms)).text(score)
         span = f", 95 % interval {interval}" if interval else ""
-        episodes = f"{len(records)} episode{'s' * (len(records) != 1)}"
         measured = self.measure or self.metrics[0]
-        return f"{measured[:1].upper()}{measured[1:]}: {text}{span}, in {episodes}."
+        return f"{measured[:1].upper()}{measured[1:]}: {text}{span}, in {plural(len(records), 'episode')}."
 
     def summary(self, records: Sequence[EpisodeRecord]) -> Summary:
         """Return the scores of one team's episodes, in one setting of the benchmark or in several."""

@@ -9,11 +9,19 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from collab_overcooked.core.record import EpisodeRecord, MessageEntry
-from collab_overcooked.evaluation.communication_result import MUTED, SCRAMBLED, WITH, Communication
+from collab_overcooked.evaluation.communication_result import (
+    MUTED,
+    SCRAMBLED,
+    WITH,
+    Communication,
+    check_count,
+    private_keys,
+    replay_arguments,
+)
 from collab_overcooked.metrics.communication import Signalling, signalling
 from collab_overcooked.metrics.intervals import mean_ci
 from collab_overcooked.metrics.paired import paired_difference
@@ -22,7 +30,7 @@ from collab_overcooked.policies.api import Message
 from collab_overcooked.policies.registry import HUMAN
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.reporting.talk import deliveries, words_of
-from collab_overcooked.runner.conversation import Limits, Replace
+from collab_overcooked.runner.conversation import Replace
 from collab_overcooked.runner.env_variants import variant_of
 from collab_overcooked.runner.episode import Answers, drive, episode
 from collab_overcooked.runner.match import cached_env
@@ -64,15 +72,14 @@ def measure_text(records: Sequence[EpisodeRecord], make: MakePolicy) -> Communic
         ValueError: There are fewer than two episodes.
     """
     first = records[0]
-    if len(records) < 2:
-        raise ValueError(f"communication needs at least 2 episodes of {team_text(first.specs)}, not {len(records)}")
+    check_count(records)
     totals = {WITH: [episode_return([step.rewards for step in record.steps]) for record in records]}
     has_people = any(PolicySpec.parse(spec).kind == HUMAN for spec in first.specs)
     if not has_people:
         totals |= {name: [] for name in (MUTED, SCRAMBLED)}
-        for k, record in enumerate(records):
-            totals[MUTED].append(_play(record, make, lambda message: None))
-            totals[SCRAMBLED].append(_play(record, make, _foreign(records[(k + 1) % len(records)])))
+        for k, (record, arguments) in enumerate(zip(records, replay_arguments(records), strict=True)):
+            totals[MUTED].append(_play(record, arguments, make, lambda message: None))
+            totals[SCRAMBLED].append(_play(record, arguments, make, _foreign(records[(k + 1) % len(records)])))
     values = {}
     for name in totals.keys() - {WITH}:
         values[name] = paired_difference([list(zip(totals[WITH], totals[name], strict=True))])
@@ -111,23 +118,11 @@ def _foreign(other: EpisodeRecord) -> Replace:
     return replaced
 
 
-def _play(record: EpisodeRecord, make: MakePolicy, replaced: Replace) -> float:
+def _play(record: EpisodeRecord, arguments: Mapping[str, Any], make: MakePolicy, replaced: Replace) -> float:
     """Play an episode again while others hear something else; returns its return."""
-    limits: dict[str, Any] = record.limits
     limit = {"max_cycles": record.max_cycles} if record.max_cycles_given else {}
-    run = episode(
-        cached_env(record.env_id, {**record.env_kwargs, **limit}),
-        record.specs,
-        record.seed,
-        task=record.task,
-        episode=record.episode,
-        level=record.level,
-        limits=Limits(**limits),
-        feedback=record.feedback,
-        start=(record.options or {}).get("state"),
-        ends_after=record.ends_after,
-        replaced=replaced,
-    )
+    env = cached_env(record.env_id, {**record.env_kwargs, **limit})
+    run = episode(env, record.specs, record.seed, **arguments, replaced=replaced)
     with Answers(make_team(record.specs, make)) as answers:
         return episode_return([step.rewards for step in drive(run, answers.to).steps])
 
@@ -172,9 +167,8 @@ def _known(record: EpisodeRecord) -> tuple[list[list[dict[str, str]]], dict[int,
         seats = range(game.n_agents)
         recipes = [game.seen(at.env.arrays[0], 0, seat).recipe for seat in seats]
         scenes = [{**game.seat_scene(scene, seat), "recipe": recipes[seat]} for seat in seats]
-        for seat, own in enumerate(scenes):
-            others = [other for k, other in enumerate(scenes) if k != seat]
-            private[seat] |= {key for key, value in own.items() if any(other.get(key) != value for other in others)}
+        for seat in seats:
+            private[seat] |= private_keys(scenes, seat)
         known.append([{key: json.dumps(value) for key, value in own.items()} for own in scenes])
     return known, private, names
 

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from collab_overcooked.io import schema
-from collab_overcooked.io.checks import check_options, quote_value
+from collab_overcooked.io.checks import OptionError, check_options, quote_value
 from collab_overcooked.io.schema import Parser
+from collab_overcooked.io.text import plural
 
 if TYPE_CHECKING:
     import numpy as np
@@ -88,9 +89,12 @@ class Config:
         """
         names = cls.names()
         check_options(options, names)
+        if len(values) > len(names):
+            raise ValueError(f"at most {plural(len(names), 'option')} by position, not {len(values)}")
         placed = dict(zip(names, values, strict=False))
-        if len(values) > len(names) or placed.keys() & options.keys():
-            raise ValueError(f"{len(values)} options by position are too many beside {', '.join(options) or 'none'}")
+        for name in options:
+            if name in placed:
+                raise OptionError(name, f"{name}: is given twice, by position and by name; keep one of the two")
         return cls(**placed, **options)
 
     @classmethod

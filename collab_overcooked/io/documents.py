@@ -81,7 +81,9 @@ class Document(Mapping[str, Any]):
         if (key,) not in self.marks:
             return self.source
         file, line = self.marks[(key,)]
-        return f"{file}, line {line + 1 + row}"
+        value = self.at(key)
+        above = rows_of(value)[0] if isinstance(value, str) else 0
+        return f"{file}, line {line + 1 + above + row}"
 
     def error(self, message: str, *path: Any) -> LayoutError:
         """Return an error with file and line."""

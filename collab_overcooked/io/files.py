@@ -183,7 +183,7 @@ def draft(path: Path, mode: int = 0o666) -> Iterator[Path]:
 
 
 def write_atomic(path: Path, data: bytes | Iterable[bytes], mode: int = 0o666) -> None:
-    """Write a file atomically and durably.
+    """Write a file atomically: a crash leaves it as it was, or with all of its new content.
 
     Args:
         path: The file.

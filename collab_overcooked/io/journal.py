@@ -98,7 +98,7 @@ class JournalFile:
         os.truncate(self.path, end)
         self._end = self._count = 0
 
-    def drop_torn_line(self, result: str = "") -> None:
+    def drop_torn_line(self, result: str) -> None:
         """Drop an incomplete last line, left by a process that was stopped while writing, and log a warning.
 
         Args:

@@ -44,7 +44,7 @@ def is_key_known() -> bool:
 
 
 def redact_values(value: object) -> Any:
-    """Return a JSON value with keys redacted from all texts."""
+    """Return a JSON value with keys redacted from all texts; unchanged while no key is known."""
     return map_texts(redact, value) if _spellings else value
 
 

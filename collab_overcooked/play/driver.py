@@ -209,7 +209,7 @@ class EpisodeDriver:
         if self.practice is not None and self.practice.has_skipped(ask.seat):
             return Decision(action=ask.seen.idle_action) if ask.kind == "act" else None
         if person.is_lost(self.settings, self._now()):
-            return await self._without(person, ask)
+            return await self._without(ask)
         if self.clock is not None:
             return self._from_keys(person, ask)
         return await self._from_question(person, ask)
@@ -253,7 +253,7 @@ class EpisodeDriver:
         if answer is None and self.practice is not None and self.practice.has_skipped(ask.seat):
             return Decision(action=ask.seen.idle_action) if ask.kind == "act" else None
         if answer is None and person.is_lost(self.settings, self._now()):
-            return await self._without(person, ask)
+            return await self._without(ask)
         if ask.kind == "act" and answer:
             self._busy_until[ask.seat] = self.timestep + max(
                 1, len([p for p in answer["plan"].split(";") if p.strip()])
@@ -336,7 +336,7 @@ class EpisodeDriver:
         self._log(entry | ({"orders": orders} if orders else {}))
         return Message(None, message, "", orders=tuple(orders))
 
-    async def _without(self, person: Person, ask: Ask) -> Answer:
+    async def _without(self, ask: Ask) -> Answer:
         leave = self.settings.on_leave
         if leave == "end":
             raise Abandoned(f"{page_names(self.game)[ask.seat]} has lost the connection.")
@@ -363,8 +363,12 @@ class EpisodeDriver:
         if message["type"] == "blur":
             person.keys.clear()
             return
-        act = person.keys.tap if message["type"] == "tap" else person.keys.press if message["down"] else None
-        (act or person.keys.release)(message["key"])
+        if message["type"] == "tap":
+            person.keys.tap(message["key"])
+        elif message["down"]:
+            person.keys.press(message["key"])
+        else:
+            person.keys.release(message["key"])
         key = {name: message[name] for name in ("key", "down") if name in message}
         self._log({"agent": person.agent, "id": person.id, "timestep": self.timestep, **key})
 

@@ -158,7 +158,8 @@ def make_app(
     @contextlib.asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
         tasks = [asyncio.create_task(start()) for start in (host.sweep, *beside)]
-        _ = started and started()
+        if started is not None:
+            started()
         yield
         for task in tasks:
             task.cancel()
@@ -192,6 +193,16 @@ def _response(text: str | bytes, kind: str = "text/html", status: int = 200) -> 
     from starlette.responses import Response
 
     return Response(text, status, media_type=kind)
+
+
+async def read_body(request: Request, limit: int) -> bytes | None:
+    """Return the body of a request; None if it has more than ``limit`` bytes, of which no more are read."""
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > limit:
+            return None
+    return body
 
 
 async def _not_saved(request: Request, error: Exception) -> Response:
@@ -297,11 +308,9 @@ async def _host_rooms(request: Request) -> Response:
     host: Host = request.app.state.host
     if not host.is_host(request.path_params["token"]) or host.rooms is None:
         return _response(UNKNOWN, "text/plain", 404)
-    body = b""
-    async for part in request.stream():
-        body += part
-        if len(body) > MAX_BYTES:
-            return _response(json.dumps({"error": f"at most {MAX_BYTES} bytes"}), "application/json", 413)
+    body = await read_body(request, MAX_BYTES)
+    if body is None:
+        return _response(json.dumps({"error": f"at most {MAX_BYTES} bytes"}), "application/json", 413)
     try:
         order = await asyncio.to_thread(convert, parse_json(body), RoomOrder)
         session = await asyncio.to_thread(host.rooms.open, order)

@@ -189,8 +189,12 @@ class Session:
         clock = None if self.driver is None else self.driver.clock
         if clock is None or self.state not in ("playing", "paused"):
             return
-        (clock.pause if on else clock.go_on)()
-        self._enter("paused" if on else "playing")
+        if on:
+            clock.pause()
+            self._enter("paused")
+        else:
+            clock.go_on()
+            self._enter("playing")
 
     async def _prepare(self, round_: Round) -> None:
         match, self._round = round_.match, round_
@@ -330,19 +334,26 @@ class Session:
             summary = summary_of(self._game, record, [*self.history, *self.records]) if self.settings.metrics else {}
             self.records.append(record)
         more = not left and self._number < self.episodes
-        outcome = self._stopped if left else comment if practised else UNDECIDED if ended == ABANDONED else None
-        suite = registry.suite_of(record)
-        outcome = outcome or (suite.outcome(record) if counts else "")
         metrics = numbers_of(record.metrics) if self.settings.metrics and counts else {}
         replay = f"replay/{len(self.records) - 1}" if self.replayable and counts else ""
         names = renaming(self._game)
-        lost = counts and suite.has_success and not record.success
-        result = {"outcome": names(outcome or ""), "lost": lost, "metrics": metrics, "replay": replay, **summary}
+        outcome = names(self._outcome_text(record, comment))
+        lost = counts and registry.suite_of(record).has_success and not record.success
+        result = {"outcome": outcome, "lost": lost, "metrics": metrics, "replay": replay, **summary}
         self._over = {"type": "over", "left": left, "more": more, "practice": practised, **result}
         for person in (*self.people, *self.watchers):
             person.send(self._over_for(person))
         if self._on_over is not None:
             self._on_over(record)
+
+    def _outcome_text(self, record: EpisodeRecord, comment: str) -> str:
+        if record.ended == "left":
+            return self._stopped or ""
+        if self._round.goal is not None:
+            return comment
+        if record.ended == ABANDONED:
+            return UNDECIDED
+        return "" if record.ended else registry.suite_of(record).outcome(record)
 
     async def _send_par(self, round_: Round) -> None:
         over, outcome = self._over, await par_of(round_.match, round_.key)

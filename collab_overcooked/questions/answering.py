@@ -133,7 +133,8 @@ class QuestionMatch(Match):
         item, source = self.item, source_of(self.item.scene.env_id)
         checked_env(item)
         env = cached_env(self.env_id, self.env_kwargs)
-        run = episode(env, team.specs, self.seed, task=self.task, limits=self.limits, start=item.scene.state)
+        scene = {"state": item.scene.state}
+        run = episode(env, team.specs, self.seed, task=self.task, limits=self.limits, reset_options=scene)
         scenes: list[Mapping[str, Any]] = [item.scene.state]
         actions: list[Sequence[str]] = []
         chosen: int | None = None

@@ -8,7 +8,7 @@ from typing import Any
 
 from collab_overcooked import registry
 from collab_overcooked.core.record import EpisodeRecord
-from collab_overcooked.metrics.paired import paired_difference
+from collab_overcooked.metrics.paired import PairedDifference, paired_difference
 from collab_overcooked.metrics.registry import measure
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.runner.env_variants import axis_values
@@ -16,8 +16,31 @@ from collab_overcooked.runner.env_variants import axis_values
 Key = tuple[str, int, int, str]  # task, number and seed of an episode, and what else tells it from others
 
 
-def difference_table(played: Mapping[str, Sequence[EpisodeRecord]]) -> ResultTable | None:
+def paired_differences(played: Mapping[str, Sequence[EpisodeRecord]]) -> dict[str, PairedDifference]:
     """Compare the first team or run with each later one on shared episodes.
+
+    Args:
+        played: Name -> records of one game.
+
+    Returns:
+        Difference from the first by name, in ``score_metric``; names without shared episodes are missing.
+    """
+    score = _score_of(played)
+    values = {name: episode_values(records, score) for name, records in played.items()}
+    first, *others = values
+    differences = {}
+    for name in others:
+        shared: dict[str, list[tuple[float, float]]] = {}
+        for key in values[first].keys() & values[name].keys():
+            shared.setdefault(key[0], []).append((values[first][key], values[name][key]))
+        difference = paired_difference([sorted(pairs) for _, pairs in sorted(shared.items())])
+        if difference is not None:
+            differences[name] = difference
+    return differences
+
+
+def difference_table(played: Mapping[str, Sequence[EpisodeRecord]]) -> ResultTable | None:
+    """Return ``paired_differences`` as a table.
 
     Args:
         played: Name -> records of one game.
@@ -25,25 +48,20 @@ def difference_table(played: Mapping[str, Sequence[EpisodeRecord]]) -> ResultTab
     Returns:
         Mean differences with intervals, and counts with the p value of the sign test; None without shared episodes.
     """
-    score = score_metric(next(record for records in played.values() for record in records))
-    values = {name: episode_values(records, score) for name, records in played.items()}
-    first, *others = values
     rows: list[tuple[Cell, ...]] = []
-    for name in others:
-        shared: dict[str, list[tuple[float, float]]] = {}
-        for key in values[first].keys() & values[name].keys():
-            shared.setdefault(key[0], []).append((values[first][key], values[name][key]))
-        difference = paired_difference([sorted(pairs) for _, pairs in sorted(shared.items())])
-        if difference is not None:
-            pairs = difference.higher + difference.equal + difference.lower
-            rows.append(
-                (name, pairs, difference.mean, difference.higher, difference.equal, difference.lower, difference.p)
-            )
+    for name, difference in paired_differences(played).items():
+        pairs = difference.higher + difference.equal + difference.lower
+        rows.append((name, pairs, difference.mean, difference.higher, difference.equal, difference.lower, difference.p))
     if not rows:
         return None
     heads = ("episodes", "difference", "higher", "equal", "lower", "p")
-    columns = (Column(f"{first} less"), *(Column(head, *_FORMS[head]) for head in heads))
-    return ResultTable(columns, tuple(rows), f"Paired differences of {score}, on the episodes that both played")
+    columns = (Column(f"{next(iter(played))} less"), *(Column(head, *_FORMS[head]) for head in heads))
+    title = f"Paired differences of {_score_of(played)}, on the episodes that both played"
+    return ResultTable(columns, tuple(rows), title)
+
+
+def _score_of(played: Mapping[str, Sequence[EpisodeRecord]]) -> str:
+    return score_metric(next(record for records in played.values() for record in records))
 
 
 _FORMS: Mapping[str, Any] = {

@@ -142,8 +142,11 @@ def choose_episodes(records: Sequence[EpisodeRecord]) -> list[EpisodeRecord]:
     others: list[int] = []
     for i in sorted(range(len(records)), key=lambda i: (done[i], i)):
         group = records[i].task if records[i].level is None else records[i].level
-        (others if group in seen else firsts).append(i)
-        seen.add(group)
+        if group in seen:
+            others.append(i)
+        else:
+            firsts.append(i)
+            seen.add(group)
     firsts.sort(key=lambda i: (done[i], i))
     return [records[i] for i in [*firsts, *others]]
 

@@ -285,8 +285,8 @@ class Conversation:
         hearers = set() if heard is None else set(limits.hearers(seat, delivery.n_agents))
         told = set() if limits.message_delay else hearers
         if heard is not None and say and limits.message_delay:
-            number = self._plans.numbers[seat] + 1 if shows_plan else -1
-            delivery.send_late(self._timestep + limits.message_delay, heard, hearers, number)
+            plan_number = self._plans.numbers[seat] + 1 if shows_plan else -1
+            delivery.send_late(self._timestep + limits.message_delay, heard, hearers, plan_number)
         if plan or seat not in self.told:
             self.told[seat] = told if shows_plan else set()
         self._news |= told

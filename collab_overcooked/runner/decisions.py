@@ -285,12 +285,13 @@ class Decisions:
     def _seen(self, seat: int, refusal: Refusal | None = None, attempt: str = "") -> AgentView:
         snapshot = self.snapshot
         game, state = snapshot.shown(seat)
-        view, heard = game.seen(state, 0, seat), list if game is self.game else snapshot.acts
+        view = game.seen(state, 0, seat)
+        as_shown = list if game is self.game else snapshot.acts  # without a channel, seats see acts without symbols
         plan, announced = self.plans.visible_to(seat, snapshot.text)
         join = self.game.join_plan
         public = view.public_history
         observation, observer = snapshot.observations[seat], self.observers.get(seat)
-        earlier = tuple((other, snapshot.texts[other][heard([action])[0]]) for other, action in self.chosen.items())
+        earlier = tuple((other, snapshot.texts[other][as_shown([action])[0]]) for other, action in self.chosen.items())
         return AgentView(
             seat=seat,
             timestep=snapshot.timestep,
@@ -311,7 +312,7 @@ class Decisions:
             starts=tuple(tuple(starts) if public or k == seat else () for k, starts in enumerate(self.starts)),
             clocks=(*self.clocks, game.clock(state, 0, snapshot.timestep)),
             feedback=self.feedback[seat],
-            past_actions=tuple(tuple(heard(past)) for past in self.actions[-MAX_PAST_ACTIONS:])
+            past_actions=tuple(tuple(as_shown(past)) for past in self.actions[-MAX_PAST_ACTIONS:])
             if view.public_actions
             else (),
         )

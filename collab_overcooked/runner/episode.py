@@ -163,10 +163,10 @@ class EpisodeConfig:
     task: str = ""  # Name of the task, for the record and the policies
     level: int | None = None  # Level of the task, for the record
     limits: Limits | None = None  # Of conversations and corrections; the defaults if None
-    fresh: bool = True  # Seeds the environment; if False, its generator goes on from the previous episode
+    fresh: bool = True  # First of its series; see ``episode``
     feedback: Sequence[str] = ()  # On the previous episode by seat, for the record and the seats
     accounts: Callable[[], Mapping[str, Any]] = dict  # Returns the cost of answers by agent, when the episode is over
-    start: Mapping[str, Any] | None = None  # Initial scene, which is not part of the record
+    reset_options: Mapping[str, Any] | None = None  # Of the environment's reset; not part of the record
     ends_after: int | None = None  # Steps after which it is stopped before its time limit, which agents know
     replaced: Replace | None = None  # Replaces what others hear, unknown to the agents and the record
 
@@ -216,8 +216,7 @@ class Episode(Generator[Event, Answer, EpisodeRecord]):
 
     def _play(self) -> Generator[Event, Answer, EpisodeRecord]:
         env, config = self.env, self.config
-        start = None if config.start is None else {"state": config.start}
-        observations, _ = env.reset(seed=self.seed if config.fresh else None, options=start)
+        observations = self._reset()
         seed = self.seed if config.fresh else derive_seed(self.seed, "episode", config.episode)
         observers: dict[int, Observer] = {}
         silent: set[int] = set()
@@ -252,15 +251,21 @@ class Episode(Generator[Event, Answer, EpisodeRecord]):
         Returns:
             The record without metrics; equal to the record of the same actions given as answers.
         """
-        env, game, nothing = self.env, self.game, [None] * self.game.n_agents
-        env.reset(seed=self.seed)
+        game, nothing = self.game, [None] * self.game.n_agents
+        self._reset()
         self._log_start()
         for chosen in actions:
-            texts = [game.action_texts(env.arrays[0], 0, seat)[action] for seat, action in enumerate(chosen)]
+            texts = [game.action_texts(self.env.arrays[0], 0, seat)[action] for seat, action in enumerate(chosen)]
             step = {"actions": list(chosen), "action_texts": texts, "messages": [], "errors": []}
             self._step(step | {"tokens": list(nothing)})
         self._over = True
         return self._record()
+
+    def _reset(self) -> dict[str, Any]:
+        config = self.config
+        is_seeded = config.fresh or config.reset_options is not None
+        observations, _ = self.env.reset(seed=self.seed if is_seeded else None, options=config.reset_options)
+        return observations
 
     def _log_start(self) -> None:
         if self._logger is not None:
@@ -328,7 +333,7 @@ def episode(
     limits: Limits | None = None,
     fresh: bool = True,
     feedback: Sequence[str] = (),
-    start: Mapping[str, Any] | None = None,
+    reset_options: Mapping[str, Any] | None = None,
     accounts: Callable[[], Mapping[str, Any]] = dict,
     ends_after: int | None = None,
     replaced: Replace | None = None,
@@ -343,9 +348,11 @@ def episode(
         episode: Number of the episode, for the record.
         level: Level of the task, for the record.
         limits: Limits of conversations and corrections; the defaults if None.
-        fresh: Whether the environment is seeded; if False, its generator goes on from the previous episode.
+        fresh: Whether the episode is the first of its series. In later ones, the environment's generator goes on from
+            the previous episode unless there are ``reset_options``, and the policies' seeds depend on the number.
         feedback: Feedback on the previous episode by seat, for the record and the seats.
-        start: Initial scene, which is not part of the record; that of the seed if None.
+        reset_options: Options of the environment's reset, such as those of a record that is played again; they are
+            not part of the record.
         accounts: Function that returns the cost of answers by agent, called when the episode is over.
         ends_after: Steps after which the episode is stopped before its time limit; agents know this number.
         replaced: Function that returns what others hear instead of a message, None for nothing. Agents do not know.
@@ -363,7 +370,7 @@ def episode(
         limits=limits,
         fresh=fresh,
         feedback=feedback,
-        start=start,
+        reset_options=reset_options,
         accounts=accounts,
         ends_after=ends_after,
         replaced=replaced,

@@ -187,7 +187,7 @@ class JsonlFormat(Generic[T]):
 def read_lines(
     path: Path, lines: JsonlFormat[T], key: Callable[[T], Hashable] | None = None, *, pack: bool = False
 ) -> list[tuple[T, bytes]]:
-    """Yield the parsed lines of a file; repeated lines count once.
+    """Return the values of a file's lines, each with its compressed line; repeated lines count once.
 
     Args:
         path: The file.

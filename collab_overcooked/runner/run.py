@@ -59,8 +59,14 @@ def locked_folder(
 ) -> Iterator[FileLock]:
     """Create or open a folder that one process at a time writes to, and yield its lock.
 
-    Truncate an incomplete last line; ``files`` pairs each file with the message to log when that happens. The lock is
-    released if the body raises.
+    The lock stays held after the ``with`` block, until the caller releases it; it is released if the body raises.
+
+    Args:
+        folder: Made if it does not exist.
+        busy: Error message if another process holds the lock.
+        config: See ``use_config``.
+        files: Files of lines, an incomplete last one of which is dropped, each with what follows from that, for the
+            warning.
 
     Raises:
         BlockingIOError: If another process writes to the folder; the message contains ``busy``.
@@ -139,7 +145,7 @@ def add_hint(interrupt: KeyboardInterrupt, folder: Path, kept: str) -> None:
 
 
 class Locked:
-    """Holds the lock of a ``locked_folder``, from when it is given until it is closed."""
+    """Base class of objects that hold a folder's lock until ``close``."""
 
     _lock: FileLock | None = None
 
@@ -174,7 +180,7 @@ class Run(Locked, Generic[T]):
     def __init__(self, path: str | Path | None, config: Mapping[str, Any], lines: JsonlFormat[Any] = EPISODES) -> None:
         self.config = json.loads(json.dumps(config, default=str))  # in the form in which it is read back
         self.results: dict[Hashable, T] = {}
-        self.path, self._kind = None if path is None else Path(path), lines
+        self.path, self._format = None if path is None else Path(path), lines
         self._lines: dict[Hashable, bytes] = {}
         if self.path is None:
             return
@@ -187,16 +193,16 @@ class Run(Locked, Generic[T]):
                 self._keep(result, line)
 
     def _keep(self, result: T, line: bytes) -> None:
-        key = self._kind.key(result)
+        key = self._format.key(result)
         self.results[key], self._lines[key] = result, line  # the line is compressed, as the result shares it
 
     def append(self, result: T) -> None:
         """Append a result durably."""
-        line = self._kind.dump(result)
+        line = self._format.dump(result)
         if self.path is not None:
             self._journal.append_line(line)
         text = compress(line)
-        self._keep(self._kind.pack(result, text), text)
+        self._keep(self._format.pack(result, text), text)
 
     def finish(self, order: Iterable[Hashable]) -> list[T]:
         """Sort all results into their final order, the same for any number of processes, and return them."""
@@ -207,7 +213,7 @@ class Run(Locked, Generic[T]):
 
     def __exit__(self, *error: object) -> None:
         if isinstance(error[1], KeyboardInterrupt) and self.path is not None:
-            add_hint(error[1], self.path, self._kind.file)
+            add_hint(error[1], self.path, self._format.file)
         self.close()
 
 

@@ -207,13 +207,13 @@ def run_plans(
         OSError: If a folder cannot be written to, or another process writes to it.
     """
     chosen = read_workers(workers, default=None if make is None or timed else 1)
-    # refuses unknown policies before a folder is touched; a comparison has made them
+    # Made before any folder is touched, so that unknown policies are refused; a comparison has made them already
     teams = [] if timed else [make_team(team, make or make_known_policy) for plan, _ in plans for team in plan.teams()]
     runs: list[Run[EpisodeRecord]] = []
     jobs: list[Job] = []
     failed: dict[int, Exception] = {}  # why a run is not whole
     clear_env_cache()
-    # finished episodes, or the exchanges of unfinished ones
+    # Both records.jsonl and exchanges.jsonl can be resumed
     hint: AbstractContextManager[None] = nullcontext() if folder is None else resumable(folder, "**/*.jsonl")
     with hint, ExitStack() as opened:
         for number, (plan, path) in enumerate(plans):

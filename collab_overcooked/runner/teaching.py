@@ -21,7 +21,7 @@ from collab_overcooked.runner.conversation import Limits
 from collab_overcooked.runner.episode import play_episode, watching
 from collab_overcooked.runner.teams import Team, make_team
 
-WAYS = {
+MODES = {
     NO_TEACHER: "No feedback between the episodes.",
     "teacher_group": "The teacher writes a strategy for the whole group.",
     "teacher_individual": "The teacher writes feedback and a role for each agent.",
@@ -50,12 +50,12 @@ class Teaching:
     """Teaching in a series of episodes."""
 
     spec: str  # Spec of the teaching
-    mode: str  # One of ``WAYS``
+    mode: str  # One of ``MODES``
     teacher: Teacher | None  # The teacher; None without one
     # Earlier episodes of the run, each with the feedback by seat
     past: list[tuple[EpisodeRecord, tuple[str, ...]]] = field(default_factory=list, compare=False)
-    # Those that the teacher has read, if they are another team's
-    strange: list[tuple[EpisodeRecord, tuple[str, ...]]] = field(default_factory=list, compare=False)
+    # Episodes of the placebo's team, which the teacher reads instead, each with the feedback that it gave on them
+    placebo_past: list[tuple[EpisodeRecord, tuple[str, ...]]] = field(default_factory=list, compare=False)
 
     @property
     def is_placebo(self) -> bool:
@@ -63,7 +63,11 @@ class Teaching:
         return self.mode.startswith(PLACEBO)
 
     def look_back(
-        self, game: FullGame, record: EpisodeRecord, policies: Sequence[Policy], strange: EpisodeRecord | None = None
+        self,
+        game: FullGame,
+        record: EpisodeRecord,
+        policies: Sequence[Policy],
+        placebo_record: EpisodeRecord | None = None,
     ) -> tuple[str, ...]:
         """Request feedback from the teacher and pass it to the policies.
 
@@ -71,19 +75,23 @@ class Teaching:
             game: The compiled game.
             record: Episode of the team.
             policies: Policies of all seats.
-            strange: The same episode as another team played it; only for a placebo, whose teacher reads this one.
+            placebo_record: The same episode as the placebo's team played it, which the teacher reads instead of
+                ``record``; None unless the teaching is a placebo.
 
         Returns:
             Feedback by seat; empty without a teacher.
         """
-        past, read = (self.past, record) if strange is None else (self.strange, strange)
+        if placebo_record is None:
+            past, read = self.past, record
+        else:
+            past, read = self.placebo_past, placebo_record
         meanings = {name: metric.meaning for name, metric in metrics_of(record.env_id).items()}
         lesson = Lesson(game, read, game.manual(), earlier=tuple(past), meanings=meanings)
         feedback = self._feedback(lesson, len(policies))
         own = replace(lesson, record=record, earlier=tuple(self.past))
         self.past.append((record, feedback))
-        if strange is not None:
-            self.strange.append((strange, feedback))
+        if placebo_record is not None:
+            self.placebo_past.append((placebo_record, feedback))
         for seat, policy in enumerate(policies):
             if isinstance(policy, Learner):
                 to_seat = feedback[seat] if feedback else ""
@@ -109,7 +117,7 @@ def join_specs(parts: Sequence[str]) -> list[str]:
     """
     specs: list[str] = []
     for part in parts:
-        if specs and part.partition(":")[0] not in WAYS:
+        if specs and part.partition(":")[0] not in MODES:
             specs[-1] += f",{part}"
         else:
             specs.append(part)
@@ -151,8 +159,8 @@ def language_teacher(spec: str) -> str | None:
 
 def _parts(spec: str) -> tuple[str, str, str]:
     mode, colon, rest = spec.partition(":")
-    if mode not in WAYS or (mode == NO_TEACHER and colon):
-        raise ValueError(near_matches("teacher", spec, WAYS))
+    if mode not in MODES or (mode == NO_TEACHER and colon):
+        raise ValueError(near_matches("teacher", spec, MODES))
     known = teachers()
     name, _, text = (rest if colon else next(iter(known))).partition(":")
     if name not in known:

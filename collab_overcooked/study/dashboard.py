@@ -16,7 +16,7 @@ from urllib.parse import parse_qs
 
 from collab_overcooked.io.files import read_shipped
 from collab_overcooked.play.host import Host
-from collab_overcooked.play.server import UNKNOWN
+from collab_overcooked.play.server import UNKNOWN, read_body
 from collab_overcooked.study.design import Study, StudyStep
 from collab_overcooked.study.hosting import StudyHost
 from collab_overcooked.study.journal import Journal, Participant, read_limit
@@ -76,12 +76,14 @@ class Dashboard:
 
     async def act(self, request: Request) -> Response:
         """End the participation of one person, delete their data, or raise a limit."""
-        body = await request.body()
-        fields = {name: values[0] for name, values in parse_qs(body[:MAX_BYTES].decode("utf-8", "replace")).items()}
         what, journal = request.path_params["what"], self.host.journal
-        person = journal.people.get(fields.get("id", ""))
         if not self._is_host(request) or what not in ("end", "forget", "raise"):
             return _response(UNKNOWN, "text/plain", 404)
+        body = await read_body(request, MAX_BYTES)
+        if body is None:
+            return _response(f"at most {MAX_BYTES} bytes", "text/plain", 413)
+        fields = {name: values[0] for name, values in parse_qs(body.decode("utf-8", "replace")).items()}
+        person = journal.people.get(fields.get("id", ""))
         if what == "end" and person is not None:
             self.host.stop(person)
         elif what == "forget" and person is not None:

@@ -1,4 +1,4 @@
-"""Server application of a study, and rehearsals with bots that connect through real sockets."""
+"""Rehearsals of a study with bots that connect through real sockets."""
 
 from __future__ import annotations
 
@@ -16,23 +16,19 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.play.host import Host
-from collab_overcooked.play.server import LOOPBACK, make_app, make_server
+from collab_overcooked.play.server import make_server
 from collab_overcooked.policies.llm.settings import COTS, parse_settings
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.runner.records import read_packed
 from collab_overcooked.runner.replay import first_difference
-from collab_overcooked.runner.teams import MakePolicy
+from collab_overcooked.study.app import study_app
 from collab_overcooked.study.bots import LEAVING, Bot
-from collab_overcooked.study.dashboard import dashboard_routes
 from collab_overcooked.study.design import Study
 from collab_overcooked.study.documents import language_partners
-from collab_overcooked.study.hosting import StudyHost
 from collab_overcooked.study.journal import Journal
 from collab_overcooked.study.pages import end_text
 from collab_overcooked.study.results import RECORDS_FOLDER, ExportOptions, StudyResults, export
-from collab_overcooked.study.server import study_routes
 
 logger = logging.getLogger(__name__)
 
@@ -69,22 +65,6 @@ def stand_ins(study: Study) -> dict[str, str]:
     """Return the policies that replace the language models of a study, by partner."""
     partners = language_partners(study)
     return {name: PLANNER if is_planner(study.partners[name]) else STAND_IN for name in partners}
-
-
-def study_app(
-    journal: Journal, make: MakePolicy | None = None, names: Sequence[str] = LOOPBACK
-) -> tuple[Any, Host, StudyHost]:
-    """Return the web application of a study, the host of its games and the host of its participants.
-
-    Args:
-        journal: Journal of the study.
-        make: Factory of partners; default: the registry of policies.
-        names: Host names of the server.
-    """
-    games = Host()
-    host = StudyHost(journal, games, make)
-    routes = [*dashboard_routes(host, games), *study_routes(host)]
-    return make_app(games, routes, names, beside=(host.sweep,)), games, host
 
 
 def rehearse(study: Study, bots: int, out: Path, *, leavers: int = 0, ways: Sequence[str] = ("game",)) -> Rehearsal:

@@ -434,7 +434,7 @@ def export(folder: Path, out: Path, options: ExportOptions) -> list[str]:
         Names of the files, relative to ``out``.
     """
     results = StudyResults.read(folder)
-    rename = _new_ids(results.journal) if options.anonymous else lambda name: name
+    rename = _new_ids() if options.anonymous else lambda name: name
     tables = dict(_tables(results, options, rename))
     written = []
     for name, rows in tables.items():
@@ -447,7 +447,7 @@ def export(folder: Path, out: Path, options: ExportOptions) -> list[str]:
     return written
 
 
-def _new_ids(journal: Journal) -> Callable[[str], str]:
+def _new_ids() -> Callable[[str], str]:
     new: dict[str, str] = {}
     return lambda name: new.setdefault(name, f"x-{secrets.token_hex(ID_DIGITS)}")
 

@@ -17,7 +17,7 @@ from collab_overcooked.io.files import read_shipped
 from collab_overcooked.io.text import one_line
 from collab_overcooked.play.messages import Rate
 from collab_overcooked.play.people import window_size
-from collab_overcooked.play.server import MISSING
+from collab_overcooked.play.server import MISSING, read_body
 from collab_overcooked.study import pages
 from collab_overcooked.study.design import StudyStep
 from collab_overcooked.study.events import MAX_LOSSES
@@ -367,11 +367,9 @@ class NetworkRates:
 
 
 async def _fields(request: Request) -> FieldValues | None:
-    body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MAX_BYTES:
-            return None
+    body = await read_body(request, MAX_BYTES)
+    if body is None:
+        return None
     try:
         return parse_qs(body.decode("utf-8"), keep_blank_values=True, max_num_fields=MAX_FIELDS)
     except ValueError:  # not UTF-8, or too many fields

@@ -427,8 +427,8 @@ def test_configurations_of_ones_own(tmp_path):
 
 
 def test_settings_go_through_json():
-    again = json.loads(json.dumps(COOKING.as_dict()))
-    assert settings_from(TrainingSettings, again).as_dict() == again
+    again = json.loads(json.dumps(COOKING.to_dict()))
+    assert settings_from(TrainingSettings, again).to_dict() == again
 
 
 @pytest.mark.parametrize("env", ["KitchenRush-v0", "AlienRush-v0", "CollabCapture-v0", "Overcooked-v0", "Transport-v0"])

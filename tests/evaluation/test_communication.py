@@ -14,10 +14,13 @@ import collab_overcooked
 from collab_overcooked import registry
 from collab_overcooked.evaluation.communication import measure_communication
 from collab_overcooked.evaluation.communication_card import communication_card
+from collab_overcooked.metrics.registry import episode_return
+from collab_overcooked.policies.api import Decision
 from collab_overcooked.policies.policy_file import REFUSED
 from collab_overcooked.policies.specs import make_known_policy
 from collab_overcooked.policies.trained import NetworkPolicy
-from collab_overcooked.runner.episode import play_episode
+from collab_overcooked.runner.episode import Limits, play_episode
+from collab_overcooked.runner.teaching import play_series
 from collab_overcooked.runner.teams import make_team
 from collab_overcooked.testing import check_game
 
@@ -188,6 +191,58 @@ def test_a_network_with_memory_is_measured_in_a_game_with_limited_sight(tmp_path
     (card,) = json.loads(run_cli("communication", str(run), "--format", "json").stdout)
     listening = next(table for table in card["tables"] if table["title"] == "Positive listening")
     assert all(0 <= row["exchanged"] <= 1 and row["divergence, bits"] is not None for row in listening["rows"])
+
+
+def test_later_episodes_of_a_series_are_played_again_as_they_were(monkeypatch):
+    """Their orders go on from those before, and the seeds of policies are their own."""
+    env = collab_overcooked.make("CuisineWorld-v0", level="level_3", agents=2, channel=NUMBERS)
+    team = make_team(("greedy", "babbling"), maker)
+    monkeypatch.setattr("collab_overcooked.evaluation.communication.PolicySpec", NoSpec)
+    records = play_series(env, team, 5, [("orders", k) for k in range(3)], score=lambda record: {})
+    returns = [episode_return([step.rewards for step in record.steps]) for record in records]
+    assert len(set(returns)) > 1
+    (one,) = measure_communication(records, maker)
+    assert one.returns["with"].value == pytest.approx(np.mean(returns))
+
+
+@pytest.mark.parametrize(
+    ("game", "axis", "values"),
+    [
+        ("CollabOvercooked-v0", "task", ["boiled_egg", "baked_bell_pepper"]),
+        ("OvercookedV2-v0", "layout", ["cramped_room_v2", "demo_cook_simple"]),
+    ],
+)
+def test_episodes_of_each_task_or_layout_are_played_again_in_their_own(game, axis, values):
+    records = []
+    for value in values:
+        env = collab_overcooked.make(game, channel=NUMBERS, max_cycles=40, **{axis: value})
+        records += [play_episode(env, make_team(["say:random:greedy"] * 2), seed) for seed in (0, 1)]
+    returns = [episode_return([step.rewards for step in record.steps]) for record in records]
+    assert len(set(returns)) > 1
+    (one,) = measure_communication(records)
+    assert one.returns["with"].value == pytest.approx(np.mean(returns))
+
+
+class Heeding(Speaker):
+    """Waits without feedback, and answers at the second attempt only."""
+
+    def act(self, seen):
+        if not seen.feedback:
+            return 0
+        return Decision(plan="nonsense") if seen.error is None else super().act(seen)
+
+
+@pytest.mark.parametrize("max_corrections", [0, 1])
+@pytest.mark.parametrize("feedback", [(), ("Name it.", "Name it.")])
+def test_limits_and_feedback_of_a_record_hold_when_it_is_played_again(max_corrections, feedback, monkeypatch):
+    monkeypatch.setattr("collab_overcooked.evaluation.communication.PolicySpec", NoSpec)
+    env, limits = collab_overcooked.make("Signal-v0", channel=NUMBERS), Limits(max_corrections=max_corrections)
+    team = make_team(("deaf", "deaf"), Heeding)
+    records = [play_episode(env, team, seed, limits=limits, feedback=feedback) for seed in range(8)]
+    returns = [episode_return([step.rewards for step in record.steps]) for record in records]
+    assert any(returns) == bool(feedback and max_corrections)
+    (one,) = measure_communication(records, Heeding)
+    assert one.returns["with"].value == pytest.approx(np.mean(returns))
 
 
 def test_what_cannot_be_measured_is_named():

@@ -12,13 +12,15 @@ from collab_overcooked.cli import app
 from collab_overcooked.evaluation import text_communication
 from collab_overcooked.evaluation.communication import measure_communication
 from collab_overcooked.evaluation.communication_card import communication_card
-from collab_overcooked.policies.api import Decision, Message, PolicyBase
+from collab_overcooked.metrics.registry import episode_return
+from collab_overcooked.policies.api import Decision, Message, PolicyBase, as_decision
 from collab_overcooked.policies.llm.agents import policy_maker
 from collab_overcooked.policies.llm.client import Client
 from collab_overcooked.policies.llm.exchange import Reply
-from collab_overcooked.policies.specs import PolicySpec
+from collab_overcooked.policies.specs import PolicySpec, make_known_policy
 from collab_overcooked.runner.episode import Limits, play_episode
 from collab_overcooked.runner.records import dump_line, parse_record
+from collab_overcooked.runner.teaching import play_series
 from collab_overcooked.runner.teams import Team, make_team
 
 EPISODES = 24
@@ -117,6 +119,36 @@ def test_messages_of_people_are_measured_without_playing_again():
 def test_who_says_nothing_and_has_no_channel_is_refused():
     with pytest.raises(ValueError, match="without a channel, and nobody said anything"):
         measured("telling", "mute")
+
+
+class Chatterer(PolicyBase):
+    """Plays like greedy with a share of random actions and talks in every step; listens to nobody."""
+
+    needs_simulator = True
+
+    def __init__(self, name):
+        self.name, self.player = name, make_known_policy("noisy:0.3:greedy")
+
+    def reset(self, seat, info, seed):
+        self.player.reset(seat, info, seed)
+
+    def act(self, seen):
+        answer = as_decision(self.player.act(seen))
+        return Decision(action=answer.action, plan=answer.plan, say="Well, well.")
+
+
+@pytest.mark.parametrize(
+    "env_id, options", [("CuisineWorld-v0", {"level": "level_3", "agents": 2}), ("CraftKitchen-v0", {})]
+)
+def test_later_episodes_of_a_series_are_played_again_as_they_were(env_id, options):
+    """Their orders go on from those before, and the seeds of policies are their own."""
+    env, team = collab_overcooked.make(env_id, **options), make_team(("one", "two"), Chatterer)
+    records = play_series(env, team, 5, [("orders", k) for k in range(3)], score=lambda record: {})
+    records = [parse_record(dump_line(record), "test") for record in records]
+    assert len({episode_return([step.rewards for step in record.steps]) for record in records}) > 1
+    (one,) = measure_communication(records, Chatterer)
+    for name in ("muted", "scrambled"):
+        assert (one.values[name].mean.value, one.values[name].higher, one.values[name].lower) == (0, 0, 0)
 
 
 def test_one_episode_is_not_enough():

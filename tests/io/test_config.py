@@ -88,8 +88,13 @@ def test_parameters_are_packed_by_name():
 
 
 def test_an_option_is_given_once():
-    with pytest.raises(ValueError, match="too many"):
+    with pytest.raises(ValueError, match=r"^place: is given twice, by position and by name"):
         Soup.read(("here",), {"place": "there"})
+
+
+def test_there_are_no_more_options_by_position_than_options():
+    with pytest.raises(ValueError, match=r"^at most 7 options by position, not 8$"):
+        Soup.read(("here", *range(7)), {})
 
 
 @pytest.mark.parametrize("env_id", registry.registered())

@@ -51,6 +51,12 @@ def test_rows_of_a_block_text_have_lines(tmp_path):
     assert [doc.row_of("grid", row) for row in (0, 1)] == ["mine.yaml, line 3", "mine.yaml, line 4"]
 
 
+def test_blank_lines_above_a_grid_count(tmp_path):
+    doc = read(tmp_path, "grid: |\n\n\n  XXX\n  XXX\n  XX\n")
+    with pytest.raises(LayoutError, match=r"^mine\.yaml, line 6: grid row 2 has 2 cells, others 3"):
+        doc.rows("grid", remedy="extend it")
+
+
 def test_extends_replaces_top_level_keys_and_keeps_their_lines(tmp_path):
     write(tmp_path, "base.yaml", "a: 1\nb:\n  c: 2\n")
     doc = read(tmp_path, "extends: base.yaml\n\nb:\n  d: 3\n")

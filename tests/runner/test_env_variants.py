@@ -287,7 +287,7 @@ def test_cross_play_says_what_was_played():
     options = {"level": "level_1", "beta": 3.0, "max_cycles": 4}
     result = crossplay.cross_play("CuisineWorld-v0", ["random"], options=options, episodes=1)
     assert result.title == "CuisineWorld-v0, level level_1, beta 3, max_cycles 4"
-    assert result.title in result.markdown() and result.as_dict()["title"] == result.title
+    assert result.title in result.markdown() and result.to_dict()["title"] == result.title
 
 
 # ------------------------------------------------------------------------------------------- steps, limits, files

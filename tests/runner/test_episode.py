@@ -329,7 +329,7 @@ OPTIONS = {  # of an episode, each with a value that is not its default
     "limits": Limits(max_messages=0),
     "fresh": False,
     "feedback": ["Well done.", "Well done."],
-    "start": {"timestep": 1},
+    "reset_options": {"state": {"timestep": 1}},
     "accounts": lambda: {"agent_0": {}},
     "ends_after": 5,
     "replaced": lambda message: None,

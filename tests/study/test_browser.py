@@ -31,7 +31,7 @@ PAIR = {**QUICK, "participants": {**QUICK["participants"], "group": 2}}
 def serve(tmp_path: Path) -> Iterator[Any]:
     """Serves a study; returns the address of its first page."""
     from collab_overcooked.play.server import make_server
-    from collab_overcooked.study.rehearsal import study_app
+    from collab_overcooked.study.app import study_app
 
     stopped: list[Any] = []
 

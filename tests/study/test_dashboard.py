@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import json
@@ -101,6 +102,31 @@ def test_strangers_see_nothing_and_end_nobody(client: Any) -> None:
     address = f"/study/host/{client.games.token}/end"
     foreign = client.post(address, data={"id": one.id}, headers={"origin": "https://elsewhere.example"})
     assert foreign.status_code == 403 and not one.end and client.get(address).status_code == 405
+
+
+@pytest.mark.parametrize(
+    ("what", "known", "status", "most"), [("end", True, 413, 2), ("end", False, 404, 0), ("x", True, 404, 0)]
+)
+def test_no_more_of_a_body_is_read_than_allowed(client: Any, what: str, known: bool, status: int, most: int) -> None:
+    """Asked as the web server asks: the test client reads bodies itself."""
+    token = client.games.token if known else "x"
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": f"/study/host/{token}/{what}",
+        "headers": [(b"host", b"localhost")],
+    }
+    read, sent = [], []
+
+    async def receive() -> dict[str, Any]:
+        read.append(b"id=" + b"x" * 997)
+        return {"type": "http.request", "body": read[-1], "more_body": len(read) < 200}
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    asyncio.run(client.app(scope | {"query_string": b"", "root_path": ""}, receive, send))
+    assert (sent[0]["status"], len(read)) == (status, most)
 
 
 def test_who_waits_stands_in_pools(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def served(study: Study, folder: Path) -> Any:
     pytest.importorskip("httpx2", reason="needs httpx2 for starlette's test client")
     from starlette.testclient import TestClient
 
-    from collab_overcooked.study.rehearsal import study_app
+    from collab_overcooked.study.app import study_app
 
     with Journal.open(folder, study) as journal:
         web, games, host = study_app(journal)

@@ -24,7 +24,7 @@ from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.policies.registry import LANGUAGE, PERSON
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.reporting.costs import cost_card
-from collab_overcooked.reporting.differences import NOTE, difference_table
+from collab_overcooked.reporting.differences import NOTE, difference_table, paired_differences
 from collab_overcooked.reporting.floors import BEST, known_floors, play_of
 from collab_overcooked.reporting.record_scoring import RecordScoring
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, estimate_json, join_tables
@@ -107,7 +107,8 @@ class Leaderboard:
 
         Policies are ranked by the mean over their settings of score / yardstick (yardstick / score when lower is
         better). The best score on the board takes the place of a missing yardstick; the order can then depend on who
-        else is compared.
+        else is compared. Where that is not above 0, a share is 1 less the distance from it, in units of its size and
+        of at least 1.
         """
         everybody: list[LeaderboardLine | Reference] = [*lines, *self.references]
         lower = self.benchmark.lower_is_better
@@ -122,8 +123,8 @@ class Leaderboard:
             for setting, value in _values(one).items():
                 top = best[setting]
                 if top <= 0:
-                    continue
-                if not lower:
+                    shares.append(1.0 - abs(top - value) / max(1.0, abs(top)))
+                elif not lower:
                     shares.append(value / top)
                 else:
                     shares.append(top / value if value > 0 else math.inf)
@@ -195,11 +196,10 @@ class Leaderboard:
     def _is_behind(self, best: LeaderboardLine, line: LeaderboardLine) -> bool:
         if not best.records or not line.records:
             return True
-        table = difference_table({best.policy: best.records, line.policy: line.records})
-        difference = None if table is None else table.rows[0][2]
-        if not isinstance(difference, Estimate) or difference.low is None or difference.high is None:
+        difference = paired_differences({best.policy: best.records, line.policy: line.records}).get(line.policy)
+        if difference is None or difference.mean.low is None or difference.mean.high is None:
             return True  # without an interval only equal scores are a tie
-        return difference.high < 0 if self.benchmark.lower_is_better else difference.low > 0
+        return difference.mean.high < 0 if self.benchmark.lower_is_better else difference.mean.low > 0
 
     @cached_property
     def result(self) -> str:
@@ -320,7 +320,7 @@ class Leaderboard:
         fixed = [setting.name in self.yardsticks for setting in self.benchmark.settings]
         if all(fixed):
             return "mean share of the stored score of `greedy` in each setting played"
-        best = "mean share of the best score on this board in each setting played"
+        best = "mean share of the best score on this board in each setting played (nearness to it if it is not above 0)"
         return f"{best}, or of the stored score of `greedy` where it is above 0" if any(fixed) else best
 
     def to_dict(self) -> dict[str, Any]:
@@ -336,7 +336,7 @@ class Leaderboard:
                 {"policy": reference.name, "kind": reference.kind, "scores": _scores_json(reference.scores)}
                 for reference in self.references
             ],
-            "crossplay": None if self.matrix is None else self.matrix.as_dict(),
+            "crossplay": None if self.matrix is None else self.matrix.to_dict(),
             "absent": to_builtins(self.skipped),
         }
 
@@ -462,7 +462,9 @@ def read_comparison(plan: ComparisonPlan, out: Path, people: Sequence[EpisodeRec
         board = _leaderboard(plan, game, compared, remarks)
         known = {} if plan.options.get(game) else known_floors(game)
         floors = {name: floor.score for name, floor in known.items()}
-        yardsticks = {name: floor.greedy for name, floor in known.items() if floor.greedy}
+        yardsticks = {
+            name: floor.greedy for name, floor in known.items() if floor.greedy is not None and floor.greedy > 0
+        }
         every_line = (*board.lines, *lines)
         leaderboards.append(replace(board, lines=every_line, known_floors=floors, yardsticks=yardsticks))
     every = [record for played in records.values() for record in played]

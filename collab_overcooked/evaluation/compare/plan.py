@@ -13,7 +13,7 @@ from msgspec import Meta, Struct, field, json, structs
 from collab_overcooked import __version__, registry
 from collab_overcooked.evaluation.benchmark import BUDGETS, Benchmark, NothingToPlay, Setting
 from collab_overcooked.evaluation.suites import plan_known_team
-from collab_overcooked.io.checks import near_matches, quote_value
+from collab_overcooked.io.checks import check_distinct, near_matches, quote_value
 from collab_overcooked.io.files import read_text, write_atomic
 from collab_overcooked.io.options import list_of_names
 from collab_overcooked.io.schema import SchemaError
@@ -25,6 +25,7 @@ from collab_overcooked.policies.shown_game import shown_game
 from collab_overcooked.policies.specs import PolicySpec, make_known_policy
 from collab_overcooked.policies.trained import NetworkPolicy
 from collab_overcooked.reporting.floors import RULE_SPECS
+from collab_overcooked.runner.env_variants import env_key
 from collab_overcooked.runner.episode import Limits
 from collab_overcooked.runner.match import MatchPlan
 from collab_overcooked.runner.records import RecordError
@@ -236,9 +237,7 @@ def _check_names(policies: Sequence[str], games: Sequence[str], options: Mapping
     for spec in policies:
         PolicySpec.parse(spec).check()
     for name, values in (("policies", policies), ("games", games)):
-        for value in values:
-            if values.count(value) > 1:
-                raise ValueError(f"{name}: {value!r} is given twice")
+        check_distinct(name, values)
 
 
 def _pairs(game: str, benchmark: Benchmark, specs: Sequence[str]) -> list[Entry]:
@@ -265,7 +264,7 @@ def _reasons(plan: ComparisonPlan, game: str, setting: Setting, players: Mapping
         except NothingToPlay as error:
             reasons[spec] = str(error)
             continue
-        variant = repr(match.env_kwargs)  # who plays can decide how
+        variant = env_key(match.env_id, match.env_kwargs)  # who plays can decide how
         games[variant] = games.get(variant) or match.load_game()
         reasons[spec] = _reason(player, games[variant], match.task, setting)
     return reasons

@@ -126,7 +126,7 @@ class Store:
             kept = self._by_position.get((key, request.position)) if again else self._replies.get(key)
             if kept is not None:
                 return kept
-            self._journal.drop_torn_line()
+            self._journal.drop_torn_line("its exchange is requested again")
             self._journal.append_line(line + b"\n")
             self._replies[key] = self._by_position[key, request.position if again else ""] = reply
             return reply

@@ -77,6 +77,18 @@ def test_a_score_of_zero_is_best_where_less_is_better() -> None:
     assert "".join(line.policy for line in board.ordered) == "BCA"
 
 
+@pytest.mark.parametrize("lower", [False, True])
+def test_the_best_leads_where_no_score_is_above_zero(lower: bool) -> None:
+    values = (9.0, 0.0, 2.0) if lower else (-50.0, -1.0, -20.0)
+    lines = tuple(
+        boards.LeaderboardLine(name, "scripted", {"x": Estimate(value)}, {}, ())
+        for name, value in zip("ABC", values, strict=True)
+    )
+    benchmark = Benchmark("", "", (Setting("x", {}),), Setting("x", {}), lower_is_better=lower)
+    board = boards.Leaderboard("rush", "", benchmark, lines, (), None, (), (), ())
+    assert "".join(line.policy for line in board.ordered) == "BCA"
+
+
 def test_published_lines_have_their_place() -> None:
     entry = boards.LeaderboardLine("a", "RL", {"x": Estimate(5.0)}, None, ())  # type: ignore[arg-type]
     reference = boards.Reference("b", "language", {"x": Estimate(10.0, 9.0, 11.0), "y": None})

@@ -119,7 +119,7 @@ def test_the_first_of_two_answers_at_a_position_counts(tmp_path):
     assert Client(replay=Store(path)).complete(place).text == "a"
 
 
-def test_an_unfinished_last_line_is_dropped(tmp_path):
+def test_an_unfinished_last_line_is_dropped(tmp_path, caplog):
     path = tmp_path / "s.jsonl"
     Client(Counting().complete, store=Store(path)).complete(question())
     full = path.read_bytes()
@@ -128,6 +128,7 @@ def test_an_unfinished_last_line_is_dropped(tmp_path):
     assert len(store) == 1
     store.put(question("else?"), Reply("x"))
     assert len(Store(path)) == 2
+    assert caplog.messages == [f"{path}: dropped an unfinished last line; its exchange is requested again"]
 
 
 def test_a_damaged_line_is_named(tmp_path):

@@ -150,12 +150,12 @@ class _Group:
         first = records[0]
         self.records, self.make, specs = records, make, first.specs
         self.arguments = replay_arguments(records)
+        self.stages = _stages(records)
+        self.game, self.env = self.stages[0]
         check_count(records)
         for spec in specs:
             if PolicySpec.parse(spec).kind in (LANGUAGE, HUMAN):
                 raise ValueError(f"episodes of {spec!r} cannot be played again to measure communication")
-        self.stages = _stages(records)
-        self.game, self.env = self.stages[0]
         self.team: Team = make_team(specs, make)
         policies = enumerate(self.team.policies)
         self.speakers = [seat for seat, policy in policies if shown_game(policy, self.game) is self.game]

@@ -59,7 +59,7 @@ def overcooked_v2_planes() -> str:
 
 def overcooked_v2_events() -> str:
     """List the events."""
-    return ", ".join(code(event.name.lower()) for event in Event if event)
+    return ", ".join(code(event.name.lower()) for event in Event)
 
 
 def overcooked_v2_rules() -> str:

@@ -206,16 +206,16 @@ def test_later_episodes_of_a_series_are_played_again_as_they_were(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("game", "axis", "values"),
+    ("game", "axis", "values", "steps"),
     [
-        ("CollabOvercooked-v0", "task", ["boiled_egg", "baked_bell_pepper"]),
-        ("OvercookedV2-v0", "layout", ["cramped_room_v2", "demo_cook_simple"]),
+        ("CollabOvercooked-v0", "task", ["boiled_egg", "zucchini_green_pea_and_onion_patty"], 18),
+        ("OvercookedV2-v0", "layout", ["cramped_room_v2", "demo_cook_simple"], 100),
     ],
 )
-def test_episodes_of_each_task_or_layout_are_played_again_in_their_own(game, axis, values):
+def test_episodes_of_each_task_or_layout_are_played_again_in_their_own(game, axis, values, steps):
     records = []
     for value in values:
-        env = collab_overcooked.make(game, channel=NUMBERS, max_cycles=40, **{axis: value})
+        env = collab_overcooked.make(game, channel=NUMBERS, max_cycles=steps, **{axis: value})
         records += [play_episode(env, make_team(["say:random:greedy"] * 2), seed) for seed in (0, 1)]
     returns = [episode_return([step.rewards for step in record.steps]) for record in records]
     assert len(set(returns)) > 1

@@ -145,6 +145,7 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig, spare_p
     """
     names = check_names(layouts)
     n_players = _count_players(layouts, config)
+    config.check_costs()
     if config.dynamics == "auto":
         for layout in layouts:
             _refuse_small_orders(layout)

@@ -68,8 +68,12 @@ class KitchenConfig(Config):
         ORDER_COST, "Points that each order costs the team if its time is over before it is delivered.", least=0
     )
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def check_costs(self) -> None:
+        """Refuse a cost of what cannot happen.
+
+        Raises:
+            ValueError: Soup that does not burn, or an order that stands for ever, has one.
+        """
         if self.burn is None and self.burn_cost != BURN_COST:
             raise ValueError(f"burn_cost={self.burn_cost} is for soup that burns; set burn, too")
         if self.order_time is None and self.order_cost != ORDER_COST:

@@ -66,6 +66,7 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedV2Config, spare
     counts = {len(layout.starts) for layout in layouts}
     if len(counts) > 1:
         raise ValueError(f"layouts of the pool start {sorted(counts)} players; all must start as many")
+    config.check_costs()
     terrain = compile_terrain([layout.grid for layout in layouts], KINDS_OF_CELLS)
     planes = planes_of(kinds, config.longest_time(COOK_TIME))
     shown = _shown(planes, kinds, config)

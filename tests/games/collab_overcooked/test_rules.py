@@ -460,6 +460,14 @@ def test_check_action_busy_agents_can_only_continue():
     assert rollout.last.endswith("0 north does wait(3) 1\n1 north")  # the wait runs on
 
 
+def test_judge_choice_refuses_numbers_beyond_the_catalogue():
+    rollout = play(GALLEY, "", steps=0, **PLACES)
+    catalogue = rollout.game.compiled.tables.catalogue
+    rollout.step([len(catalogue), len(catalogue) - 1])  # the last row takes from a utensil what is not in it
+    assert rollout.refusals == [["NO_SUCH_ACTION", "PICK_NOT_IN_UTENSIL"]]
+    assert rollout.last == rollout.pictures[0]
+
+
 @pytest.mark.parametrize("facts, usable", [("", True), ("0 north holds egg", False)])
 def test_can_use_and_finds_on_counter_decide_the_mask(facts, usable):
     rollout = play(GALLEY + facts + "\n(2,1) corn\n(4,2) bean", "", steps=0, **PLACES)

@@ -29,7 +29,7 @@ LISTED = -2  # action of agent 0 if ``Out.events`` already has the commands, for
 
 @kernel
 def team_reward(order_events, completions, events, shaping):
-    """A step costs 0.05; completed orders pay 50 plus their steps left (49 without a limit), no refusals 0.02."""
+    """A step costs 0.05, pays 0.02 without refusals, and 50 plus the steps left (-1: no limit) per completed order."""
     reward = STEP_COST
     for k in range(order_events[OrderEvent.COMPLETED]):
         reward += COMPLETION + completions[k, Completion.REMAINING]

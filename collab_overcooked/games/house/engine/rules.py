@@ -341,7 +341,7 @@ def are_rivals(state, i, j):
 
 @kernel
 def is_opening_or_closing(agent):
-    """Whether an agent opens or closes a container."""
+    """Only opening and closing can conflict over a container."""
     return agent[Agent.VERB] == Verb.OPEN or agent[Agent.VERB] == Verb.CLOSE
 
 

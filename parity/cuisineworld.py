@@ -16,9 +16,18 @@ import numpy as np
 from collab_overcooked.envs.api import clone
 from collab_overcooked.envs.commands import CommandEnv, CommandResult
 from collab_overcooked.games.cuisineworld.engine.compile import ORIGINAL_INSTANCES, ORIGINAL_KINDS
-from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, Agent, Place, Reason, Row, Tool, Verb
+from collab_overcooked.games.cuisineworld.engine.constants import (
+    NOTHING,
+    UNLIMITED,
+    Agent,
+    Place,
+    Reason,
+    Row,
+    Tool,
+    Verb,
+)
 from collab_overcooked.games.cuisineworld.engine.rules import apply_command
-from collab_overcooked.games.cuisineworld.engine.spec import DEFAULT_ALPHA, DEFAULT_BETA, UNLIMITED, Level, levels
+from collab_overcooked.games.cuisineworld.engine.spec import DEFAULT_ALPHA, DEFAULT_BETA, Level, levels
 from collab_overcooked.games.cuisineworld.engine.state import State
 from collab_overcooked.games.cuisineworld.engine.step import ALL_ACCEPTED, COMPLETION, STEP_COST
 from collab_overcooked.games.cuisineworld.env import CuisineWorld

@@ -10,14 +10,15 @@ import numpy as np
 
 from collab_overcooked.envs.event_rewards import Pay
 from collab_overcooked.io.schema import Parser, one_of
+from collab_overcooked.kernels.macro_actions import MEDIUM
 from collab_overcooked.render.model import Drawing
 
 from .engine.compile import compile_kitchen, with_spare_planes, without_recipes
 from .engine.config import CollabOvercookedConfig, choose_orders, time_limit_of
-from .engine.constants import DISH, Event, Reason
+from .engine.constants import DISH, Event, Param, Reason
 from .engine.observe import knows_recipes
 from .engine.spec import load_kitchen
-from .engine.state import Out, State, sizes_of
+from .engine.state import Out, State, agents_can_meet, sizes_of
 from .engine.step import BATCH_KERNELS
 from .text.seen import CookView
 from .text.text import CollabOvercookedText
@@ -55,11 +56,16 @@ class CollabOvercooked(CollabOvercookedText):
         self.levels = self.compiled.levels
         self.n_actions = self.compiled.n_actions
         self.max_cycles = max(self.pool.time_limits.values())
-        self.deterministic = len(self.pool.tasks) == 1
+        self.deterministic = len(self.pool.tasks) == 1 and not self._may_draw()
         team, single = self.compiled.tables.rewards.tolist()
         self.event_pay = [Pay(event.name.lower(), (single[event],) * 2, (team[event],) * 2) for event in Event]
         self.sizes = sizes_of(self.compiled.tables)
         self._set_spaces(self.compiled.space)
+
+    def _may_draw(self) -> bool:
+        """Medium-level seats draw where a teammate may block their way, and in the original also without a goal."""
+        tables = self.compiled.tables
+        return MEDIUM in self.levels and (agents_can_meet(tables) or bool(tables.params[Param.ORIGINAL]))
 
     def with_spare_planes(self, planes: int) -> CollabOvercooked:
         drawn = copy.copy(self)

@@ -137,7 +137,7 @@ def check_levels(sources: Sequence[str], options: LevelOptions) -> DocumentFindi
     for source in sources:
         level = load_level(source)
         counts = {role: sum(place.role == role for place in level.places) for role in ("furnace", "block", "mob")}
-        counted = ", ".join(f"{count} {role}{'s' if count != 1 else ''}" for role, count in counts.items())
+        counted = ", ".join(plural(count, role) for role, count in counts.items())
         lines.append(f"{level.name}: {', '.join(level.dishes)}; {counted}; at most {len(level.starts)} agents")
         for agents in options.agents:
             if agents > len(level.starts):
@@ -146,7 +146,7 @@ def check_levels(sources: Sequence[str], options: LevelOptions) -> DocumentFindi
             ratios = [round(limit.ratio, 4) for limit in bounds]
             ratios_text = ", ".join(f"{ratio:.3f}" for ratio in ratios)
             lines.append(
-                f"  {agents} agent{'s' if agents > 1 else ''}: first dish in step {bounds[0].first} or later, at most "
+                f"  {plural(agents, 'agent')}: first dish in step {bounds[0].first} or later, at most "
                 f"{bounds[0].delivered[-1]} dishes, share of orders served at most {ratios_text} at paces 1 to 5"
             )
             values.append(

@@ -17,7 +17,7 @@ from collab_overcooked.render.model import Drawing
 
 from .engine.compile import catalogue_of, compile_level
 from .engine.config import CuisineWorldConfig
-from .engine.constants import NOTHING, Agent, Clock, Completion, EventColumn, OrderEvent, Reason, Row
+from .engine.constants import NOTHING, UNLIMITED, Agent, Clock, Completion, EventColumn, OrderEvent, Reason, Row
 from .engine.observe import original_bounds
 from .engine.rules import FIRST_HELD, FIRST_MADE, apply_command, check_command
 from .engine.spec import load_level
@@ -151,7 +151,7 @@ class CuisineWorld(CuisineText, CuisineScene):
             {
                 "order": names[order],
                 "location": self.level.locations[place],
-                "remaining": None if remaining == NOTHING else remaining,
+                "remaining": None if remaining == UNLIMITED else remaining,
             }
             for order, place, remaining in out.completions[i, : row[OrderEvent.COMPLETED]].tolist()
         ]

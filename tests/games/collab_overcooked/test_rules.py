@@ -21,6 +21,7 @@ from collab_overcooked.games.collab_overcooked.engine.constants import (
 from collab_overcooked.games.collab_overcooked.engine.macro_actions import named_by_row
 from collab_overcooked.games.collab_overcooked.engine.rules import is_filling, named_by
 from collab_overcooked.games.collab_overcooked.engine.step import OWN, TEAM, add_rewards
+from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
 from collab_overcooked.kernels.macro_actions import Outcome
 
 ROOM = """
@@ -459,6 +460,14 @@ def test_check_action_busy_agents_can_only_continue():
     assert rollout.last.endswith("0 north does wait(3) 1\n1 north")  # the wait runs on
 
 
+def test_judge_choice_refuses_numbers_beyond_the_catalogue():
+    rollout = play(GALLEY, "", steps=0, **PLACES)
+    catalogue = rollout.game.compiled.tables.catalogue
+    rollout.step([len(catalogue), len(catalogue) - 1])  # the last row takes from a utensil what is not in it
+    assert rollout.refusals == [["NO_SUCH_ACTION", "PICK_NOT_IN_UTENSIL"]]
+    assert rollout.last == rollout.pictures[0]
+
+
 @pytest.mark.parametrize("facts, usable", [("", True), ("0 north holds egg", False)])
 def test_can_use_and_finds_on_counter_decide_the_mask(facts, usable):
     rollout = play(GALLEY + facts + "\n(2,1) corn\n(4,2) bean", "", steps=0, **PLACES)
@@ -631,6 +640,36 @@ def test_choose_primitive_draws_only_when_blocked():
 
     assert draws(DOORWAY) == 1
     assert draws(DOORWAY.replace("X0 X  X", "X0 X1 X").replace("X  1  P", "X     P")) == 0
+
+
+def outcomes_of_seeds(world: str, script: str, **where: Any) -> set[str]:
+    return {play(world, script, steps=1, seed=seed, **where).last for seed in range(16)}
+
+
+def test_games_whose_seats_may_draw_are_not_deterministic():
+    """An agent behind a teammate draws, and in the original one without a goal."""
+    script = "0: put_obj_in_utensil(pot0)"
+    assert len(outcomes_of_seeds(DOORWAY, script, **PLACES)) == 2
+    assert not play(DOORWAY, script, steps=1, **PLACES).game.deterministic
+    lost, script = GALLEY + "0 north holds boiled_egg", "0: deliver()"
+    assert len(outcomes_of_seeds(lost, script, **BUSY_GALLEY)) == 2
+    assert not play(lost, script, steps=1, **BUSY_GALLEY).game.deterministic
+
+
+@pytest.mark.parametrize(
+    ("options", "is_deterministic"),
+    [
+        ({}, True),  # agents on separate floors
+        ({"kitchen": "shared_floor"}, False),
+        ({"kitchen": "shared_floor", "action_level": "agent_0=low,agent_1=medium"}, False),
+        ({"kitchen": "shared_floor", "action_level": "low"}, True),
+        ({"preset": "original"}, False),
+        ({"preset": "original", "action_level": "low"}, True),
+        ({"level": 1}, False),
+    ],
+)
+def test_deterministic_by_options(options, is_deterministic):
+    assert CollabOvercooked(**options).deterministic == is_deterministic
 
 
 def test_choose_primitive_gets_through_once_the_door_is_free():

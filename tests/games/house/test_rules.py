@@ -235,12 +235,12 @@ def test_put_in_and_empty_out_at_the_bed(lost):
     assert rules.contents(home.row, 10) == 0
 
 
-def test_turn_door():
+def test_set_open():
     home = a_home()
     p = home.place("dishwasher")
-    assert rules.turn_door(home.row, p, Verb.OPEN) == Reason.F_NOT_CLOSED
-    assert rules.turn_door(home.row, p, Verb.CLOSE) == Reason.OK
-    assert rules.turn_door(home.row, p, Verb.CLOSE) == Reason.F_NOT_OPEN
+    assert rules.set_open(home.row, p, Verb.OPEN) == Reason.F_NOT_CLOSED
+    assert rules.set_open(home.row, p, Verb.CLOSE) == Reason.OK
+    assert rules.set_open(home.row, p, Verb.CLOSE) == Reason.F_NOT_OPEN
     assert home.state.places[0, p, Place.OPEN] == 0
 
 
@@ -260,10 +260,10 @@ def rivals(*verbs, arg=3):
         (Verb.WALK, Verb.WALK, False),
     ],
 )
-def test_are_rivals_and_is_turning(one, other, are):
+def test_are_rivals_and_is_opening_or_closing(one, other, are):
     home = rivals(one, other)
     assert rules.are_rivals(home.row, 0, 1) == are
-    assert rules.is_turning(home.state.agents[0, 0]) == (one == Verb.OPEN)
+    assert rules.is_opening_or_closing(home.state.agents[0, 0]) == (one == Verb.OPEN)
     home.state.agents[0, 1, Agent.ARG] = 4
     assert not rules.are_rivals(home.row, 0, 1)
 

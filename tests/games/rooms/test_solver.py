@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from support.naive.rooms import NaiveRooms
 
-from collab_overcooked.games.rooms.engine.solver import solve, start_of
+from collab_overcooked.games.rooms.engine.constants import Clock, Generator, Param, Player
+from collab_overcooked.games.rooms.engine.solver import solve, start_of, survey
+from collab_overcooked.games.rooms.engine.state_key import count_keys
 from collab_overcooked.games.rooms.env import CollabCapture, CollabEscape
 
 
@@ -84,6 +86,46 @@ def brute_force(first):
         if changed < 1e-11:
             break
     return {key: (success[key], turns[key] if success[key] > 0 else np.inf) for key in after}
+
+
+def line_of_rooms(rooms: int, agents: int, generators: int) -> dict:
+    return {
+        "name": "line",
+        "game": "escape",
+        "rooms": {r: [other for other in (r - 1, r + 1) if 1 <= other <= rooms] for r in range(1, rooms + 1)},
+        "generators": list(range(2, 2 + generators)),
+        "exits": [1],
+        "starts": {"agents": [1 + k for k in range(agents)], "adversary": rooms},
+    }
+
+
+@pytest.mark.parametrize(("rooms", "agents", "fixes"), [(64, 8, 100), (64, 4, 4), (40, 2, 100)])
+def test_games_with_more_states_than_keys_are_refused(rooms, agents, fixes):
+    """Keys that overflow would be negative, or merge states."""
+    game = CollabEscape(map=line_of_rooms(rooms, agents, 4), fixes=fixes)
+    with pytest.raises(ValueError, match=rf"layout line with {agents} players, {rooms} rooms, .* fixes={fixes}"):
+        solve(game.compiled)
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        CollabCapture(catch_on_exchange="later", doors={"1-2": True}),
+        CollabEscape(catch_on_exchange="later", fixes=3),
+        CollabEscape(preset="paper2023", catch_on_exchange="later", generators="map"),
+        CollabEscape(map=line_of_rooms(9, 3, 2), catch_on_exchange="later", fixes=100, fix_by="player"),
+    ],
+    ids=["capture", "escape", "by player", "line"],
+)
+def test_the_largest_key_is_one_below_their_count(game):
+    state, _ = game.alloc(1)
+    n_players, last_room, params = game.n_agents, game.compiled.n_rooms - 1, game.compiled.tables.params
+    state.players[..., [Player.ROOM, Player.ACTIVE, Player.SEEN]] = last_room, 0, 1
+    state.generators[..., Generator.ROOM] = last_room
+    state.generators[..., [Generator.PROGRESS, Generator.FIXER]] = params[Param.FIXES], n_players - 1
+    state.clock[:, [Clock.T, Clock.ADVERSARY, Clock.TARGET]] = 0, last_room, n_players - 1
+    state.clock[:, Clock.DOORS] = (1 << params[Param.N_DOORS]) - 1
+    assert survey(game.compiled, state).keys.tolist() == [count_keys(game.compiled.tables) - 1]
 
 
 @pytest.mark.parametrize(

@@ -188,7 +188,7 @@ def _stations(
     kitchen: Kitchen, floor: list[tuple[int, int]], tiles: Mapping[tuple[int, int], int], preset: str
 ) -> tuple[np.ndarray, np.ndarray, list[str], list[str]]:
     index = {cell: i for i, cell in enumerate(floor)}
-    kinds = [station.name for station in kitchen.stations.values() if station.kind == "utensil"]
+    kinds = [utensil.name for utensil in kitchen.utensils]
     stations = np.full((len(tiles), len(Station) + 3), NOTHING, np.int32)
     members: list[list[int]] = [[], [], [], []]
     utensils: dict[str, list[tuple[str, str, int]]] = {name: [] for name in kinds}
@@ -267,8 +267,8 @@ def _openness(mine: np.ndarray, users: np.ndarray, kinds: np.ndarray) -> np.ndar
 def _foods(
     kitchen: Kitchen, items: tuple[str, ...], item_id: Mapping[str, int]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    kinds = [station.name for station in kitchen.stations.values() if station.kind == "utensil"]
-    capacity = max((station.capacity for station in kitchen.stations.values() if station.kind == "utensil"), default=1)
+    kinds = [utensil.name for utensil in kitchen.utensils]
+    capacity = max((utensil.capacity for utensil in kitchen.utensils), default=1)
     foods = np.zeros((len(items), len(Food)), np.int32)
     foods[:, Food.UTENSIL] = NOTHING
     foods[1 : 1 + len(kitchen.ingredients), Food.RAW] = 1
@@ -291,6 +291,8 @@ def _foods(
 
 @dataclass(frozen=True)
 class _Marks:
+    place: int
+    deliver: int
     first_put: int
     first_counter: int
     first_raw: int
@@ -336,7 +338,9 @@ def _catalogue(
     book.add("continue", Verb.CONTINUE, NOTHING, NOTHING)
     for n in range(1, kitchen.max_wait + 1):
         book.add(f"wait({n})", Verb.WAIT, n, NOTHING)
+    place = len(book.rows)
     book.add("place_obj_on_counter()", Verb.PLACE, NOTHING, Group.COUNTER)
+    deliver = len(book.rows)
     book.add("deliver()", Verb.DELIVER, NOTHING, Group.SERVING)
     first_put = len(book.rows)
     for group in utensils:
@@ -357,13 +361,13 @@ def _catalogue(
     accepted = len(book.rows)
     for group in utensils:
         book.pickups(range(len(items)), group)
-    marks = _Marks(first_put, first_counter, first_raw, dish, first_product, accepted)
+    marks = _Marks(place, deliver, first_put, first_counter, first_raw, dish, first_product, accepted)
     return np.array(book.rows, np.int32), list(book.texts), marks
 
 
 def _products(kitchen: Kitchen, items: tuple[str, ...], kind: int) -> list[int]:
-    names = [station.name for station in kitchen.stations.values() if station.kind == "utensil"]
-    return [items.index(recipe.product) for recipe in kitchen.recipes if recipe.utensil == names[kind]]
+    name = kitchen.utensils[kind].name
+    return [items.index(recipe.product) for recipe in kitchen.recipes if recipe.utensil == name]
 
 
 def _takes(rows: np.ndarray, marks: _Marks, n_utensils: int, n_items: int) -> np.ndarray:
@@ -400,6 +404,8 @@ def _params(
         original=config.preset == "original",
         fillers=0,
         spare=0,
+        place=marks.place,
+        deliver=marks.deliver,
     )
 
 
@@ -444,8 +450,7 @@ def _grid_space(kitchen: Kitchen, tables: Tables) -> gymnasium.spaces.Box[Any]:
 
 
 def _depth(kitchen: Kitchen, n_items: int) -> int:
-    kinds = sum(station.kind == "utensil" for station in kitchen.stations.values())
-    return 1 + Kind.UTENSIL + kinds + GRID_CHANNELS + n_items
+    return 1 + Kind.UTENSIL + len(kitchen.utensils) + GRID_CHANNELS + n_items
 
 
 def _template(kitchen: Kitchen, stations: np.ndarray, cells: np.ndarray, n_items: int) -> np.ndarray:

@@ -274,6 +274,8 @@ class Param(IntEnum):
     ORIGINAL = 14  # 1 with the preset "original"
     FILLERS = 15  # bit mask of the agents who may fill dishes
     SPARE = 16  # planes behind those of a grid, for which there is room
+    PLACE = 17  # action id of place_obj_on_counter()
+    DELIVER = 18  # action id of deliver()
 
 
 class Status(IntEnum):

@@ -195,6 +195,14 @@ def check_action(tables, env, i, row):
 
 
 @kernel
+def judge_choice(tables, env, i, action):
+    """A number beyond the catalogue is no action of this seat; all others are checked by their verb."""
+    if action >= tables.catalogue.shape[0]:
+        return Reason.NO_SUCH_ACTION
+    return check_action(tables, env, i, tables.catalogue[action])
+
+
+@kernel
 def start_macro_actions(tables, env, actions, events):
     """Idle agents start their chosen actions, all checked against the same state; a refused action costs the step.
 
@@ -204,17 +212,17 @@ def start_macro_actions(tables, env, actions, events):
     for i in range(macros.shape[0]):
         if tables.levels[i] != Level.MEDIUM:
             continue
-        reason = Reason.NO_SUCH_ACTION + 0
-        if actions[i] < catalogue.shape[0]:
+        reason = judge_choice(tables, env, i, actions[i])
+        if reason == Reason.OK and catalogue[actions[i], Row.VERB] != Verb.CONTINUE:
             row = catalogue[actions[i]]
-            reason = 0 + check_action(tables, env, i, row)
-            if reason == Reason.OK and row[Row.VERB] != Verb.CONTINUE:
-                start_macro(macros[i], actions[i], row[Row.ITEM] if row[Row.VERB] == Verb.WAIT else 0)
+            start_macro(macros[i], actions[i], row[Row.ITEM] if row[Row.VERB] == Verb.WAIT else 0)
         macros[i, MacroState.REASON] = reason
         events[i, EventColumn.REASON] = reason
 
 
 # ------------------------------------------------------------------------------------------- carrying an action out
+
+BLOCKED, NO_GOAL = -1, -2  # instead of a pose: all goals are out of reach just now; there is nothing to go to
 
 
 @kernel
@@ -247,16 +255,16 @@ def nearest_goal(tables, env, i, row, distance):
     """The nearest pose to act from wins; earlier placed objects, then earlier tiles in scan order, win ties.
 
     Returns:
-        The pose, -1 if all are out of reach just now, or -2 if there is nothing to go to.
+        The pose, BLOCKED or NO_GOAL.
     """
     tiles, stations, groups, access = env.tiles, tables.stations, tables.groups, tables.access[i]
     preferred = preferred_access(row, tiles, groups, access)
-    goal, best, oldest = -2, UNREACHABLE, 0
+    goal, best, oldest = NO_GOAL, UNREACHABLE, 0
     for k in range(groups.shape[1]):
         s = groups[row[Row.GROUP], k]
         if s == NOTHING or not is_target(row, tiles[s], access[s]) or (preferred != NOTHING and access[s] != preferred):
             continue
-        goal = max(goal, -1)
+        goal = max(goal, BLOCKED)
         for side in range(4):
             pose = stations[s, Station.GOAL + side]
             if pose == NOTHING or distance[pose] == UNREACHABLE:
@@ -304,7 +312,7 @@ def choose_primitive(tables, env, i, row, scratch):
         goal = nearest_goal(tables, env, i, row, scratch[:poses])
         if goal >= 0:
             return walk(goal, pose, scratch[poses : 2 * poses])
-        if goal == -1 and draw_below(env.rng, 2) == 0:
+        if goal == BLOCKED and draw_below(env.rng, 2) == 0:
             return STAY
     goal = nearest_goal(tables, env, i, row, paths[Paths.STEPS, pose])
     return walk(goal, pose, paths[Paths.FIRST, pose]) if goal >= 0 else NOTHING

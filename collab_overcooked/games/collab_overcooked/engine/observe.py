@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from collab_overcooked.kernels.arrays import ENDLESS, clip_u8
+from collab_overcooked.kernels.arrays import ENDLESS, clip_u8, copy_numbers
 from collab_overcooked.kernels.blocks import Block, Objects, numbered, start_of
 from collab_overcooked.kernels.grid import Direction
 from collab_overcooked.kernels.jit import kernel
@@ -70,9 +70,9 @@ def mask_medium(tables, env, i, mask):
         return
     params = tables.params
     first_put, n_utensils, original = params[Param.FIRST_PUT], params[Param.N_UTENSILS], params[Param.ORIGINAL] == 1
-    mask[1 : first_put - 2] = 1  # waits
-    mask[first_put - 2] = check_place(tables, env, i) == Reason.OK
-    mask[first_put - 1] = check_deliver(tables, env, i) == Reason.OK
+    mask[1 : params[Param.PLACE]] = 1  # waits
+    mask[params[Param.PLACE]] = check_place(tables, env, i) == Reason.OK
+    mask[params[Param.DELIVER]] = check_deliver(tables, env, i) == Reason.OK
     for u in range(n_utensils):
         s = tables.groups[Group.UTENSIL + u, 0]
         if tables.access[i, s] == Access.NONE and not original:
@@ -204,8 +204,7 @@ def encode_grid(tables, env, i, out):
     depth = out.shape[0] // (width * params[Param.HEIGHT])
     first_item = depth - n_items - params[Param.SPARE]
     marks = first_item - GRID_CHANNELS
-    for k in range(out.shape[0]):
-        out[k] = template[k]
+    copy_numbers(template, out)
     for k in range(n_agents):
         agent = agents[(i + k) % n_agents]
         at = (cells[agent[Agent.CELL], Cell.Y] * width + cells[agent[Agent.CELL], Cell.X]) * depth

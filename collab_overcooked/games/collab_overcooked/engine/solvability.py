@@ -56,7 +56,7 @@ class _Team:
         return cooks
 
     def _cooks_of(self, recipe: Any) -> set[int]:
-        kinds = [station.name for station in self.kitchen.stations.values() if station.kind == "utensil"]
+        kinds = [utensil.name for utensil in self.kitchen.utensils]
         at: Iterable[int] = np.flatnonzero(self.stations[:, Station.UTENSIL] == kinds.index(recipe.utensil))
         groups = [set(np.flatnonzero(self.access[:, s] > 0).tolist()) for s in at]
         able = [group for group in groups if all(self.hold[name] & group for name in recipe.inputs)]

@@ -124,6 +124,11 @@ class Kitchen:
         return levels
 
     @cached_property
+    def utensils(self) -> tuple[StationSpec, ...]:
+        """Stations of kind ``utensil``, in the order of the file."""
+        return tuple(station for station in self.stations.values() if station.kind == "utensil")
+
+    @cached_property
     def recipe_by_product(self) -> Mapping[str, RecipeSpec]:
         """Recipes by their product; raw food has none."""
         return {recipe.product: recipe for recipe in self.recipes}

@@ -25,7 +25,7 @@ EMPTY_TILE = {Tile.ITEM: NOTHING, Tile.PLATED: 0, Tile.CONTENT: NOTHING}  # as `
 class Tables(NamedTuple):
     """Constants of a compiled kitchen: read-only int32 arrays (rewards float32, template uint8)."""
 
-    params: Array  # (15,) see Param
+    params: Array  # (19,) see Param
     levels: Array  # (N,) action level of each seat, see kernels.macro_actions.Level
     cells: Array  # (F, 10) see Cell
     paths: Array  # (2, P, P) see Paths

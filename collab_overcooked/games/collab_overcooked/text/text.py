@@ -13,7 +13,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import ActionError
 from collab_overcooked.io.checks import near_matches, parse_text
-from collab_overcooked.io.text import join_and
+from collab_overcooked.io.text import join_and, plural
 from collab_overcooked.kernels.jit import row_at
 from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE
 
@@ -34,7 +34,7 @@ from ..engine.constants import (
     Station,
     Verb,
 )
-from ..engine.macro_actions import check_action
+from ..engine.macro_actions import judge_choice
 from ..engine.rules import effect, faced_station, named_by
 from ..engine.spec import Kitchen, TaskSpec
 from ..engine.state import Out, State, Tables
@@ -138,7 +138,7 @@ def recipe_text(kitchen: Kitchen, order: str) -> str:
     task = kitchen.tasks.get(order, TaskSpec(order, spaced(order).capitalize(), 0, 0, ()))
     below = Counter(name for name in (*kitchen.foods_below.get(order, ()), order) if name in kitchen.ingredients)
     lines = [f"Recipe: {task.title}", "Ingredients: " + ", ".join(f"{count} {name}" for name, count in below.items())]
-    operations = {station.name: station.operation for station in kitchen.stations.values() if station.kind == "utensil"}
+    operations = {utensil.name: utensil.operation for utensil in kitchen.utensils}
     steps = [
         f"{operations[recipe.utensil].capitalize()} {join_and(recipe.inputs)} in the {spaced(recipe.utensil)} "
         f"for {recipe.time} timesteps to get {recipe.product}."
@@ -167,15 +167,13 @@ def utensil_text(utensil: Mapping[str, Any]) -> str:
         return "holds " + ", ".join(utensil["contents"]) + ", not started"
     if utensil["status"] == "cooking":
         left = utensil["time"] - utensil["timer"]
-        return f"making {utensil['product']}, {left} timestep{'s' * (left != 1)} left"
+        return f"making {utensil['product']}, {plural(left, 'timestep')} left"
     return f"{utensil['product']} is ready"
 
 
 def judge(tables: Tables, state: State, i: int, seat: int, action: int) -> Reason:
     """Return the reason code of a medium-level action of a seat in environment ``i``."""
-    if action >= len(tables.catalogue):
-        return Reason.NO_SUCH_ACTION
-    return Reason(check_action(tables, row_at(state, i), seat, tables.catalogue[action]))
+    return Reason(judge_choice(tables, row_at(state, i), seat, action))
 
 
 class CollabOvercookedText(CollabOvercookedScenes):

@@ -25,7 +25,7 @@ class Agent(IntEnum):
 
 
 class Furnace(IntEnum):
-    """Columns of ``State.furnaces`` (B, F, 8); the item of an empty slot is NOTHING."""
+    """Columns of ``State.furnaces`` (B, F, 8): slots with the item, NOTHING if empty, and its count behind it."""
 
     FUEL = 0
     FUELS = 1

@@ -51,8 +51,7 @@ def nearest(agent, kind, places, gone):
 @kernel
 def is_in_reach(agent, place, reach):
     """Agents can use a place within the reach of its role."""
-    limit = reach[place[Place.ROLE]]
-    return limit < 0 or square_to(agent, place) <= limit
+    return square_to(agent, place) <= reach[place[Place.ROLE]]
 
 
 @kernel

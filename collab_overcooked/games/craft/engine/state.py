@@ -30,7 +30,7 @@ class Tables(NamedTuple):
     """Constants of a compiled level: read-only int32 arrays."""
 
     params: Array  # (8,) see Param
-    reach: Array  # (4,) square of the distance from which a place of each Role can be used; -1 for any
+    reach: Array  # (4,) square of the distance from which a place of each Role can be used
     places: Array  # (P, 6) see Place
     items: Array  # (I, 3) see Item
     dishes: Array  # (D,) item that each order asks for

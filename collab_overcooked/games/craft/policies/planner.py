@@ -47,7 +47,22 @@ class Weight(IntEnum):
     BACKWARDS = 11  # 1 if the last agent chooses first
 
 
-DEFAULT_WEIGHTS = (60, 3, 2, 1, 30, 40, 35, 55, 60, 60, 70, 0)
+VALUES = {  # the default of each weight, and the values that new ones are drawn from
+    Weight.GO: (60, (20, 40, 60, 80, 90)),
+    Weight.BATCH: (3, (1, 2, 3, 4, 6, 8, 12)),
+    Weight.AHEAD: (2, (0, 1, 2, 3, 5, 8)),
+    Weight.SPARE: (1, (0, 1, 2, 4)),
+    Weight.URGENT: (30, (0, 10, 30, 60)),
+    Weight.KILL: (40, (20, 30, 40, 60)),
+    Weight.MINE: (35, (15, 25, 35, 50)),
+    Weight.LOAD: (55, (30, 55, 80)),
+    Weight.COOK: (60, (40, 60, 80)),
+    Weight.TAKE: (60, (30, 60, 80)),
+    Weight.STORE: (70, (40, 70, 90)),
+    Weight.BACKWARDS: (0, (0, 1)),
+}
+DEFAULT_WEIGHTS = tuple(VALUES[weight][0] for weight in Weight)
+DRAWN_VALUES = tuple(VALUES[weight][1] for weight in Weight)
 
 
 class Scratch(NamedTuple):
@@ -306,20 +321,6 @@ ELITES = 6  # rows that are tried again in the next step
 ROOM = 8  # decisions that are remembered, as each seat asks for the same one
 DIGITS = 6  # of a worth; rows that differ by less are equal
 PROGRESS = 0.05  # weight of shaped rewards relative to served orders
-DRAWS = (  # values of new weights
-    (20, 40, 60, 80, 90),
-    (1, 2, 3, 4, 6, 8, 12),
-    (0, 1, 2, 3, 5, 8),
-    (0, 1, 2, 4),
-    (0, 10, 30, 60),
-    (20, 30, 40, 60),
-    (15, 25, 35, 50),
-    (30, 55, 80),
-    (40, 60, 80),
-    (30, 60, 80),
-    (40, 70, 90),
-    (0, 1),
-)
 
 
 @dataclass(frozen=True)
@@ -376,7 +377,7 @@ class Lookahead:
 
     def _draw(self, rng: np.random.Generator, count: int, elites: Array) -> Array:
         good = np.concatenate([np.array([DEFAULT_WEIGHTS], np.int32), elites])
-        drawn = np.stack([rng.choice(values, count) for values in DRAWS], axis=1)
+        drawn = np.stack([rng.choice(values, count) for values in DRAWN_VALUES], axis=1)
         kept = (rng.random(drawn.shape) < 0.7) & (np.arange(count)[:, None] % 2 == 0)
         return self._limited(np.where(kept, good[rng.integers(len(good), size=count)], drawn).astype(np.int32))
 

@@ -111,7 +111,7 @@ def _places(level: Level, recipes: list[Recipe], commands: list[Command], n_agen
         for column, verb in ((Place.GET, Verb.GET), (Place.PUT, Verb.PUT), (Place.ACTIVATE, Verb.ACTIVATE)):
             row[column] = first.get((verb, at), NOTHING)
         row[Place.FIRST_RECIPE] = made_in.index(kind) if kind in made_in else 0
-        row[Place.LAST_RECIPE] = row[Place.FIRST_RECIPE] + made_in.count(kind)
+        row[Place.RECIPES_END] = row[Place.FIRST_RECIPE] + made_in.count(kind)
         if tool.role == "table":
             # Serving tables have no limit; this one cannot be reached within the steps of an episode.
             row[Place.CAPACITY] = min(n_agents * PUTS_PER_STEP * level.max_cycles, MAX_SERVED)

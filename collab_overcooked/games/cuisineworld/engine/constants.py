@@ -11,7 +11,7 @@ from enum import IntEnum
 from collab_overcooked.kernels.reasons import ReasonCode
 
 NOTHING = -1
-UNLIMITED = -1  # remaining time of an order without end
+UNLIMITED = -1  # a lifetime or remaining time without end; an interval without new orders
 PAPER_ALPHAS = (1.0, 1.5, 2.0, 2.5, 3.0)  # the paper's five conditions, tau_int,(1) to (5)
 
 
@@ -72,7 +72,7 @@ class Place(IntEnum):
     PUT = 8
     ACTIVATE = 9  # NOTHING if that is never possible
     FIRST_RECIPE = 10
-    LAST_RECIPE = 11  # one after the last recipe of the kind
+    RECIPES_END = 11  # one after the last recipe of the kind
 
 
 class Code(IntEnum):
@@ -160,7 +160,7 @@ class Reason(ReasonCode):
     """Reasons of a refused command, in the order in which they are checked, with the original's messages."""
 
     OK = 0
-    TIRED = 1, ""  # goto of a busy agent, refused without a message
+    GOTO_BUSY = 1, ""  # goto of a busy agent, refused without a message
     NOT_THERE = 2, "agent{agent} is not located in {place}"
     NOT_READY = 3, "agent{agent} is not allowed to pick up from {place} at this point"
     NO_DISH = 4, "{item} is not any dish needed in this level and cannot be put on {place}"

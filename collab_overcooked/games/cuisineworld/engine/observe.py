@@ -30,6 +30,7 @@ from .constants import (
     Number,
     Param,
     Place,
+    Reason,
     Role,
     Tool,
 )
@@ -68,12 +69,12 @@ def mask_exact(tables, env, i, mask):
     mask[1 : 1 + places.shape[0]] = 1
     at = agent[Agent.PLACE]
     tool, place = env.tools[at], places[at]
-    if place[Place.GET] != NOTHING and check_get(at, 0, agent, tool, place) == 0:
+    if place[Place.GET] != NOTHING and check_get(at, 0, agent, tool, place) == Reason.OK:
         n_gets = tables.params[Param.N_BASE] if place[Place.ROLE] == Role.STORAGE else 1
         mask[place[Place.GET] : place[Place.GET] + n_gets] = 1
-    mask[place[Place.PUT]] = check_put(at, agent, tool, place, uses, tables.sold) == 0
+    mask[place[Place.PUT]] = check_put(at, agent, tool, place, uses, tables.sold) == Reason.OK
     if place[Place.ACTIVATE] != NOTHING:
-        mask[place[Place.ACTIVATE]] = check_activate(at, agent, tool, place, sizes, uses) == 0
+        mask[place[Place.ACTIVATE]] = check_activate(at, agent, tool, place, sizes, uses) == Reason.OK
 
 
 @kernel
@@ -111,7 +112,7 @@ def completes(agent, tool, place, sizes, uses):
         return True
     if holds(tool, item):
         return find_recipe(tool, place, sizes, uses) != NOTHING
-    for r in range(place[Place.FIRST_RECIPE], place[Place.LAST_RECIPE]):
+    for r in range(place[Place.FIRST_RECIPE], place[Place.RECIPES_END]):
         if sizes[r] == count + 1 and uses[r, item] == 1 and belongs(tool, r, uses):
             return True
     return False

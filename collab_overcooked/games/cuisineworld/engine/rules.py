@@ -53,7 +53,7 @@ def fits(item, tool, place, uses):
     """An item fits into a mixture that already holds it, or that is part of a recipe that needs it."""
     if holds(tool, item):
         return True
-    for r in range(place[Place.FIRST_RECIPE], place[Place.LAST_RECIPE]):
+    for r in range(place[Place.FIRST_RECIPE], place[Place.RECIPES_END]):
         if uses[r, item] == 1 and belongs(tool, r, uses):
             return True
     return False
@@ -62,7 +62,7 @@ def fits(item, tool, place, uses):
 @kernel
 def find_recipe(tool, place, sizes, uses):
     """A mixture matches a recipe of this kind of tool if it has exactly the recipe's ingredients."""
-    for r in range(place[Place.FIRST_RECIPE], place[Place.LAST_RECIPE]):
+    for r in range(place[Place.FIRST_RECIPE], place[Place.RECIPES_END]):
         if sizes[r] == tool[Tool.COUNT] and belongs(tool, r, uses):
             return r
     return NOTHING
@@ -74,7 +74,7 @@ def find_recipe(tool, place, sizes, uses):
 @kernel
 def check_goto(agent):
     """An agent that is not busy may go to any location, including its own."""
-    return Reason.TIRED if agent[Agent.BUSY] > 0 else Reason.OK
+    return Reason.GOTO_BUSY if agent[Agent.BUSY] > 0 else Reason.OK
 
 
 @kernel

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from collab_overcooked.io.text import plural
 
-from .constants import PAPER_ALPHAS
-from .spec import DEFAULT_BETA, UNLIMITED, Level, Timing
+from .constants import PAPER_ALPHAS, UNLIMITED
+from .spec import DEFAULT_BETA, Level, Timing
 
 FILE_TIMES = "file"  # heading of the level file's own times
 

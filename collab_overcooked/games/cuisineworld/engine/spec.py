@@ -15,12 +15,13 @@ from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.io.documents import Document, builtin_names, load_layout
 from collab_overcooked.io.schema import MAX_NUMBER
 
+from .constants import UNLIMITED
+
 FOLDER = "cuisineworld"
 COOKBOOK = "cookbook"  # extended by all levels; not a level itself
 DEFAULT_ALPHA, DEFAULT_BETA = 2.2, 2.5  # as in the public code
 FACTOR = 0.3  # steps of an order's interval for each unit of work
 NODE_WORK = 3  # units of work for each item in a dish's recipe tree
-UNLIMITED = -1  # a lifetime without end; an interval without new orders
 ROLES = ("cook", "storage", "table")
 MAX_AGENTS, MAX_ORDERS, MAX_TOOLS = 100, 100, 200
 MAX_FACTOR = 1000  # of alpha and beta; lifetimes then fit into int32

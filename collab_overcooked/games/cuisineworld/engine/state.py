@@ -64,7 +64,7 @@ class Out(NamedTuple):
     terminated: Array = array_of(dtype=np.bool_)  # never true: episodes are cut off
     truncated: Array = array_of(dtype=np.bool_)
     events: Array = array_of("commands", EventColumn, fill=None)  # at most two an agent
-    refused: Array = array_of("N")  # sum of Reason of each agent's own command
+    refused: Array = array_of("N")  # Reason of each agent's first refused command
     completions: Array = array_of("Q", Completion, fill=None)
     order_events: Array = array_of(OrderEvent, fill={0: 0, OrderEvent.DRAWN: NOTHING, OrderEvent.LAST_CALL: 0})
     fresh: Array = array_of(dtype=np.bool_)  # the state changed in this call: observations and masks are to be written

@@ -22,14 +22,14 @@ from .rules import (
 )
 
 STEP_COST = -0.05
-COMPLETION = 50  # plus 1 for every step left
+COMPLETION = 50  # plus 1 for every step left, minus 1 if the order has no limit (``UNLIMITED``)
 ALL_ACCEPTED = 0.02
 LISTED = -2  # action of agent 0 if ``Out.events`` already has the commands, for lists with two for an agent
 
 
 @kernel
 def team_reward(order_events, completions, events, shaping):
-    """A step costs 0.05; completed orders pay 50 plus their steps left; a step without refusals pays 0.02."""
+    """A step costs 0.05, pays 0.02 without refusals, and 50 plus the steps left (-1: no limit) per completed order."""
     reward = STEP_COST
     for k in range(order_events[OrderEvent.COMPLETED]):
         reward += COMPLETION + completions[k, Completion.REMAINING]

@@ -11,7 +11,7 @@ from collab_overcooked.io.checks import near_matches, parse_text
 from collab_overcooked.io.text import plural
 
 from ..engine.compile import Compiled
-from ..engine.constants import NOTHING, EventColumn, OrderEvent, Reason, Row, Verb
+from ..engine.constants import NOTHING, UNLIMITED, EventColumn, OrderEvent, Reason, Row, Verb
 from ..engine.spec import Level, Recipe
 from ..engine.state import Out, State
 
@@ -266,7 +266,7 @@ class CuisineText(OrderGame):
         """Return the observation in the form of the original's prompts; all seats see the same."""
         scene = self.scene(state, i)
         orders = [
-            f"    name: {order['name']} lifetime: {NOTHING if order['remaining'] is None else order['remaining']}"
+            f"    name: {order['name']} lifetime: {UNLIMITED if order['remaining'] is None else order['remaining']}"
             for order in (scene["orders"] if self.kwargs["show_lost"] else open_orders(scene))
         ]
         lines = ["-game state:", f"current game level: {self.level.name}", "current dishes:", *orders]

@@ -42,7 +42,7 @@ class Guess:
     def __init__(self, tables: Any, state: State, seat: int, rng: np.random.Generator) -> None:
         self.tables, self.state, self.rng = tables, state, rng
         self.seat, self.first = seat, len(tables.room_types)  # the first piece of furniture
-        self.is_transport = tables.params[Param.HOME] == GameKind.TRANSPORT
+        self.is_transport = tables.params[Param.GAME] == GameKind.TRANSPORT
         self.goal = int(state.world[World.GOAL])
         self.known, self.rooms, self.places = (state.know_things[seat], state.know_rooms[seat], state.know_places[seat])
 

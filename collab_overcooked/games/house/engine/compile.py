@@ -64,8 +64,20 @@ NOT_ON_BENCH = ("pancake", "pudding", "plate", "fork")
 
 # Ticks of primitive actions by verb. Housework: one step each. Transport, in frames: half a metre 6, taking 6, putting
 # in 100, putting down 15 a hand, turning 16 times 2; estimated from a public log and the simulator's sources.
-STEPS = (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)
-FRAMES = (50, 6, 6, 6, 1, 1, 15, 15, 100, 32, 1)
+STEPS = {verb: 1 for verb in Verb if verb <= Verb.SAY}
+FRAMES = {
+    Verb.WAIT: 50,
+    Verb.WALK: 6,
+    Verb.WALK_TO: 6,
+    Verb.GRAB: 6,
+    Verb.OPEN: 1,
+    Verb.CLOSE: 1,
+    Verb.PUT: 15,
+    Verb.PUT_AT: 15,
+    Verb.PUT_IN: 100,
+    Verb.LOOK: 32,
+    Verb.SAY: 1,
+}
 
 
 @dataclass(frozen=True)
@@ -93,7 +105,7 @@ def compile_house(config: HouseConfig) -> Compiled:
     levels = parse_action_levels(config.action_level, config.agents, "medium")
     tables = Tables(
         params=_params(config, sizes),
-        cost=np.array(STEPS if is_housework else FRAMES, np.int32),
+        cost=np.array([ticks for _, ticks in sorted((STEPS if is_housework else FRAMES).items())], np.int32),
         levels=np.array([Level.PRIMITIVE if level == PRIMITIVE else Level.MEDIUM for level in levels], np.int32),
         catalogue=_catalogue(is_housework, sizes, levels),
         room_types=np.array([ROOM_TYPES.index(room) for room in rooms], np.int32),
@@ -110,10 +122,10 @@ def compile_house(config: HouseConfig) -> Compiled:
 def _params(config: HouseConfig, sizes: Sizes) -> np.ndarray:
     specific: dict[str, int]
     if isinstance(config, HouseworkConfig):
-        specific = {"home": GameKind.HOUSEWORK, "limit": config.max_ticks, "targets": config.items}
+        specific = {"game": GameKind.HOUSEWORK, "limit": config.max_ticks, "targets": config.items}
     else:
         assert isinstance(config, TransportConfig)
-        specific = {"home": GameKind.TRANSPORT, "limit": config.max_ticks, "lost": config.container_lost}
+        specific = {"game": GameKind.TRANSPORT, "limit": config.max_ticks, "lost": config.container_lost}
         specific["container_rooms"] = 2 if config.containers > 2 else 1
     return config.pack(
         Param,
@@ -129,11 +141,28 @@ def _params(config: HouseConfig, sizes: Sizes) -> np.ndarray:
 
 def _sizes(config: HouseConfig, n_rooms: int, n_furniture: int) -> Sizes:
     if isinstance(config, HouseworkConfig):
-        n_things = 16 if config.items <= 5 else 26
-        return Sizes(config.agents, 10, 20 + 5 * (n_rooms - 4), n_rooms, n_furniture, 0, n_things, 5)
+        return Sizes(
+            agents=config.agents,
+            height=10,
+            width=20 + 5 * (n_rooms - 4),
+            rooms=n_rooms,
+            furniture=n_furniture,
+            spots=0,
+            things=16 if config.items <= 5 else 26,
+            goals=5,
+        )
     assert isinstance(config, TransportConfig)
     n_things = config.targets + config.containers
-    return Sizes(config.agents, 24, 44, n_rooms, n_furniture, n_things, n_things, 6)
+    return Sizes(
+        agents=config.agents,
+        height=24,
+        width=44,
+        rooms=n_rooms,
+        furniture=n_furniture,
+        spots=n_things,
+        things=n_things,
+        goals=6,
+    )
 
 
 def _furniture(rooms: tuple[str, ...], is_housework: bool) -> list[list[int]]:
@@ -150,7 +179,8 @@ def _furniture(rooms: tuple[str, ...], is_housework: bool) -> list[list[int]]:
 
 
 def _families() -> np.ndarray:
-    rows = np.full((len(FAMILIES), len(Family) + 2 * 7), NOTHING, np.int32)
+    most_classes = max(len(classes) for _, classes, _ in FAMILIES.values())
+    rows = np.full((len(FAMILIES), Family.CLASS + 2 * most_classes), NOTHING, np.int32)
     for row, (place, classes, _) in zip(rows, FAMILIES.values(), strict=True):
         row[Family.PLACE], row[Family.CLASSES] = PLACES.index(place), len(classes)
         for k, name in enumerate(classes):

@@ -16,7 +16,7 @@ BLOCKS = 4  # message blocks that one action can pay for
 
 
 class GameKind(IntEnum):
-    """The two games that share these rules, ``Param.HOME``."""
+    """The two games that share these rules, ``Param.GAME``."""
 
     HOUSEWORK = 0
     TRANSPORT = 1
@@ -57,7 +57,7 @@ class Feature(IntEnum):
 class Param(IntEnum):
     """Columns of ``Tables.params``."""
 
-    HOME = 0
+    GAME = 0  # see GameKind
     TASK = 1  # family that every episode has, NOTHING to draw one
     LIMIT = 2  # ticks of an episode
     EVENT_STEPS = 3  # 1: a step lasts until something happens, 0: one tick

@@ -214,7 +214,7 @@ def place_agents(tables, state, scratch):
             agent[Agent.LEFT_HAND + hand] = NOTHING
 
 
-ATTEMPTS = 200
+ATTEMPTS, HIDING_ATTEMPTS = 200, 50  # draws of a goal until it is large enough; of a place until a thing fits
 TRIPLE = 3  # classes of things of a kind in Transport
 FULL = 5  # items of a goal as published; larger goals find more things
 IN_VIEW = 50  # per cent of Transport's things that are seen on entering their room; a choice, nothing is published
@@ -230,7 +230,7 @@ def make_task(tables, state, scratch):
     if task == NOTHING:
         task = draw_below(state.rng, tables.families.shape[0])
     state.world[World.TASK] = task
-    if params[Param.HOME] == GameKind.HOUSEWORK:
+    if params[Param.GAME] == GameKind.HOUSEWORK:
         make_housework(tables, state, task, scratch)
     else:
         make_transport(tables, state, task)
@@ -310,7 +310,7 @@ def hide_thing(tables, state, o, name, goal):
 
     Mutates: state.
     """
-    for _ in range(50):
+    for _ in range(HIDING_ATTEMPTS):
         cls = draw_below(state.rng, tables.allowed.shape[1])
         if tables.allowed[name, cls] == 0:
             continue
@@ -350,11 +350,11 @@ def shuffle_things(state):
 
 @kernel
 def make_transport(tables, state, task):
-    """Ten things of two triples, four to six each, and containers in one or two rooms. Mutates: state."""
+    """Things of two triples, about 40 to 60 per cent of each, and containers in one or two rooms. Mutates: state."""
     rng, targets, n_rooms = state.rng, tables.params[Param.TARGETS], state.rooms.shape[0]
     clear_task(tables, state)
     state.world[World.GOAL] = n_rooms
-    first = max(targets * 4 // 10, 0) + draw_below(rng, max(targets // 5, 0) + 1)
+    first = targets * 4 // 10 + draw_below(rng, targets // 5 + 1)
     for o in range(targets):
         kind = draw_below(rng, TRIPLE) + (0 if o < first else TRIPLE)
         room = draw_room(tables, state, task, 0)

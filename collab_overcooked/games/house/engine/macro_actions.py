@@ -72,7 +72,7 @@ def next_primitive(tables, state, i, first, event):
 @kernel
 def next_of_go(tables, state, i, room, first, event):
     """Walk towards a room's centre until inside; in Transport, seeing something new ends it."""
-    distracted = tables.params[Param.HOME] == GameKind.TRANSPORT and (
+    distracted = tables.params[Param.GAME] == GameKind.TRANSPORT and (
         event[EventColumn.SAW] > 0 or event[EventColumn.GOAL_SEEN] > 0
     )
     if room_of(state, i) == room or (distracted and not first):

@@ -65,7 +65,7 @@ def perceive(tables, state, i, looked, event):
     room = room_of(state, i)
     entered = state.agents[i, Agent.ROOM] != room
     state.agents[i, Agent.ROOM] = room
-    at_once = tables.params[Param.HOME] == GameKind.HOUSEWORK or looked
+    at_once = tables.params[Param.GAME] == GameKind.HOUSEWORK or looked
     if at_once:
         state.know_rooms[i, room] = KnownRoom.ALL
     elif state.know_rooms[i, room] == KnownRoom.NONE:

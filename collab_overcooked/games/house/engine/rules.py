@@ -71,7 +71,7 @@ def full_hand(agent):
 
 @kernel
 def held_of_role(state, i, role):
-    """Return the hand that holds a thing of a role, or NOTHING."""
+    """Return the thing of a role that an agent holds, or NOTHING."""
     for hand in range(HANDS):
         held = state.agents[i, Agent.LEFT_HAND + hand]
         if held != NOTHING and state.things[held, Thing.ROLE] == role:
@@ -239,8 +239,7 @@ def walk(state, i, p, width):
     Mutates: state.agents.
     """
     cell, dist = state.agents[i, Agent.CELL], state.dist
-    for k in range(4):
-        beside = cell + (-width if k == 0 else width if k == 1 else 1 if k == 2 else -1)
+    for beside in (cell - width, cell + width, cell + 1, cell - 1):
         if 0 <= beside < dist.shape[0] and 0 <= dist[beside, p] < dist[cell, p]:
             state.agents[i, Agent.CELL] = beside
             return
@@ -303,7 +302,7 @@ def put_in(state, i):
 
 
 @kernel
-def turn_door(state, p, verb):
+def set_open(state, p, verb):
     """A container is opened or closed, unless a teammate already did. Mutates: state.places."""
     target = 1 if verb == Verb.OPEN else 0
     if state.places[p, Place.OPEN] == target:
@@ -331,18 +330,18 @@ def settle_conflicts(state):
 
 @kernel
 def are_rivals(state, i, j):
-    """Agents conflict if they take the same thing, or open or close the same door, in the same tick."""
+    """Agents conflict if they take the same thing, or open or close the same container, in the same tick."""
     one, other = state.agents[i], state.agents[j]
     if one[Agent.LEFT] != 0 or other[Agent.LEFT] != 0 or one[Agent.ARG] != other[Agent.ARG]:
         return False
     takes = one[Agent.VERB] == Verb.GRAB and other[Agent.VERB] == Verb.GRAB
-    turns = is_turning(one) and is_turning(other)
-    return takes or turns
+    opens_or_closes = is_opening_or_closing(one) and is_opening_or_closing(other)
+    return takes or opens_or_closes
 
 
 @kernel
-def is_turning(agent):
-    """Only opening and closing use a door."""
+def is_opening_or_closing(agent):
+    """Only opening and closing can conflict over a container."""
     return agent[Agent.VERB] == Verb.OPEN or agent[Agent.VERB] == Verb.CLOSE
 
 

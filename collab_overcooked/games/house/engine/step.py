@@ -12,7 +12,7 @@ from .distances import measure_distances
 from .generate import make_house, make_task, place_agents
 from .macro_actions import next_primitive
 from .observe import forget_all, judge, keep_seeing, observe_env, perceive
-from .rules import count_goals, grab, put, put_in, room_of, settle_conflicts, turn_door, walk, why_refused
+from .rules import count_goals, grab, put, put_in, room_of, set_open, settle_conflicts, walk, why_refused
 
 
 @kernel
@@ -98,7 +98,7 @@ def carry_out(tables, state, i, event):
         reason, code = grab(state, i, arg), Event.GRASPED
         event[EventColumn.THING] = arg
     elif verb == Verb.OPEN or verb == Verb.CLOSE:
-        reason, code = turn_door(state, arg, verb), Event.OPENED if verb == Verb.OPEN else Event.CLOSED
+        reason, code = set_open(state, arg, verb), Event.OPENED if verb == Verb.OPEN else Event.CLOSED
     elif verb == Verb.PUT or verb == Verb.PUT_AT:
         reason, code = carry_out_put(tables, state, i, verb, arg, event), Event.PUT
     elif verb == Verb.PUT_IN:
@@ -134,7 +134,7 @@ def tick(tables, state, ticks, events, seen):
         seen: Tick of the last perception in this step, NOTHING before the first.
 
     Returns:
-        Whether things, doors and rooms of agents may have changed; a step's first tick is taken for one that does.
+        Whether things, containers and rooms of agents may have changed; a step's first tick is taken for one that does.
     """
     count, changed = state.agents.shape[0], seen == NOTHING
     state.world[World.T] += ticks

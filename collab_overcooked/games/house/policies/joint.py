@@ -186,7 +186,7 @@ class HouseSubplans:
             raise ValueError("policy 'cots' plays by sub-plans; all seats need action_level=medium")
         self.rows = tables.catalogue[Level.MEDIUM].tolist()
         self.cost = {verb: int(tables.cost[verb]) for verb in Verb if verb <= Verb.SAY}
-        self.is_transport = tables.params[Param.HOME] == GameKind.TRANSPORT
+        self.is_transport = tables.params[Param.GAME] == GameKind.TRANSPORT
 
     def __call__(self, seen: AgentView, reports: Findings | None = None) -> PlanningView:
         """Return the sub-plans of all agents, as one agent knows them from its observations and teammates' reports."""

@@ -80,7 +80,7 @@ class SubPlanPolicy(PolicyBase):
         if tables.levels[seat] != Level.MEDIUM:
             raise ValueError(f"policy {self.name!r} plays by sub-plans; its seat needs action_level=medium")
         self.seat, self.tables, self.game = seat, tables, info.game
-        self.is_transport = tables.params[Param.HOME] == GameKind.TRANSPORT
+        self.is_transport = tables.params[Param.GAME] == GameKind.TRANSPORT
         self.rows = tables.catalogue[Level.MEDIUM].tolist()
         self.rng = np.random.default_rng([seed, seat])
 

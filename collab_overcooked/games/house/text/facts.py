@@ -35,7 +35,7 @@ class HouseFacts(HouseScenes):
     @property
     def _fact_places(self) -> range:
         rooms, furniture = self.compiled.sizes.rooms, len(self.compiled.tables.furniture)
-        is_transport = self.compiled.tables.params[Param.HOME] == GameKind.TRANSPORT
+        is_transport = self.compiled.tables.params[Param.GAME] == GameKind.TRANSPORT
         return range(rooms) if is_transport else range(rooms, rooms + furniture)
 
     @property

@@ -203,7 +203,7 @@ class HouseView(SeatView):
     @property
     def talk_price(self) -> str:
         params = self._game.compiled.tables.params
-        unit = "step" if params[Param.HOME] == GameKind.HOUSEWORK else "frame"
+        unit = "step" if params[Param.GAME] == GameKind.HOUSEWORK else "frame"
         price = f"A message costs one {unit} for every {MESSAGE} characters, rounded up."
         return price if params[Param.PAID_TALK] else ""
 
@@ -340,14 +340,14 @@ class HouseText(HouseFacts):
         return describe(self.seat_scene(self.scene(state, i), seat), running)
 
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
-        home = self.compiled.tables.params[Param.HOME] == GameKind.HOUSEWORK
+        home = self.compiled.tables.params[Param.GAME] == GameKind.HOUSEWORK
         plans = self.compiled.tables.levels[seat] == Level.MEDIUM
         return f"{self.rules_text(state, i)}\n{(PLAN_WORDS if plans else PRIMITIVE_WORDS)[home]}"
 
     def rules_text(self, state: State | None, i: int) -> str:
         """Return the rules without the actions."""
         params, cost = self.compiled.tables.params, self.compiled.tables.cost
-        home = params[Param.HOME] == GameKind.HOUSEWORK
+        home = params[Param.GAME] == GameKind.HOUSEWORK
         mates = join_and(self.display_names)
         unit = "steps" if home else "frames"
         lines = [

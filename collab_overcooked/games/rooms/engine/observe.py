@@ -65,11 +65,11 @@ def forget(env):
 
 
 @kernel
-def encode_players(spans, env, seat, everything, distances, killer, out):
+def encode_players(spans, env, seat, everything, distances, adversary, out):
     """Players are encoded by seat, starting with the observer; out of sight, at their last known room. Mutates: out."""
     players, sightings, turn = env.players, env.sightings[seat], env.clock[Clock.T]
     active, fixing = start_of(spans, Feature.ACTIVE, 0), start_of(spans, Feature.FIXING, 0)
-    n_players, from_killer, other = players.shape[0], start_of(spans, Feature.FROM_ADVERSARY, 0), seat
+    n_players, from_adversary, other = players.shape[0], start_of(spans, Feature.FROM_ADVERSARY, 0), seat
     out[index(start_of(spans, Feature.OWN_ROOM, 0) + players[index(seat), Player.ROOM])] = 1
     for k in range(n_players):
         room, ago = players[index(other), Player.ROOM], 0
@@ -80,7 +80,7 @@ def encode_players(spans, env, seat, everything, distances, killer, out):
             encode_sighting(spans, room, ago, k - 1, out)
         out[index(active + k)] = players[index(other), Player.ACTIVE]
         out[index(fixing + k)] = players[index(other), Player.FIXING] if ago == 0 else 0
-        out[index(from_killer + k)] = distances[index(killer), index(room)]
+        out[index(from_adversary + k)] = distances[index(adversary), index(room)]
         other = other + 1 if other + 1 < n_players else 0
 
 
@@ -116,17 +116,17 @@ def encode_seat(tables, env, seat, out):
     players, clock, spans = env.players, env.clock, tables.spans
     n_players, n_rooms, turn = players.shape[0], tables.passages.shape[0], clock[Clock.T]
     everything = tables.params[Param.SIGHT] == Sight.ALL
-    doors, killer, ago, target = clock[Clock.DOORS], clock[Clock.ADVERSARY], 0, clock[Clock.TARGET]
+    doors, adversary, ago, target = clock[Clock.DOORS], clock[Clock.ADVERSARY], 0, clock[Clock.TARGET]
     if not everything:
-        doors, killer, ago = (
+        doors, adversary, ago = (
             env.known_doors[seat],
             env.sightings[seat, n_players, Sighting.ROOM],
             turn - env.sightings[seat, n_players, Sighting.TURN],
         )
     distances = tables.distances[index(doors)]
     out[:] = 0
-    encode_players(spans, env, seat, everything, distances, killer, out)
-    encode_sighting(spans, killer, ago, n_players - 1, out)
+    encode_players(spans, env, seat, everything, distances, adversary, out)
+    encode_sighting(spans, adversary, ago, n_players - 1, out)
     if ago == 0:
         k = n_players if target == NOTHING else target - seat if target >= seat else target - seat + n_players
         out[index(start_of(spans, Feature.TARGET, 0) + k)] = 1

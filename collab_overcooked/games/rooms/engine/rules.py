@@ -224,14 +224,16 @@ def flee(players, room, doors, tables):
     if kind == Adversary.CLOSEST:
         best = distance_to_players(room, players, Player.BEFORE, distances)
     for k in range(ways.shape[0]):
-        other = max(ways[k], 0)
+        if ways[k] == NOTHING:
+            break
+        other = ways[k]
         if kind == Adversary.CODED:
             score = difference_to_players(other, players, rooms)
         elif kind == Adversary.DISTANCE:
             score = distance_to_players(other, players, Player.ROOM, distances)
         else:
             score = distance_to_players(other, players, Player.BEFORE, distances)
-        if ways[k] != NOTHING and score > best:
+        if score > best:
             best, chosen = score, other
     return chosen
 

@@ -23,10 +23,11 @@ from collab_overcooked.kernels.bound import bind
 from .compile import Compiled
 from .constants import NEVER, NOTHING, TURNS, Clock, Generator, Goal, Outcome, Param, Player
 from .state import Out, State, sizes_of
+from .state_key import MAX_KEYS, count_keys
 from .step import BATCH_KERNELS, expand_batch, settle_batch, survey_batch
 
 MAX_STATES = 1_000_000  # per solution; nine rooms have 2,304
-LONG = 500_000  # transitions from which a terminal is told how far it is, a second
+LONG = 500_000  # above this many transitions (about a second) the progress is shown on a terminal
 MAX_TRANSITIONS = 10_000_000  # per solution; three players in ten rooms have 6,029,530
 ROWS = 400  # states expanded at once
 SUCCESS, FAILURE = -1, -2  # instead of the index of a state
@@ -144,7 +145,17 @@ def solve(compiled: Compiled, state: State | None = None, everywhere: bool = Fal
         compiled: The game, ``game.compiled``.
         state: Batch of states to start from. Default: the start of an episode.
         everywhere: Start from all placements of players and adversary, doors and repairs instead.
+
+    Raises:
+        ValueError: The game has too many states.
     """
+    tables = compiled.tables
+    if (count := count_keys(tables)) > MAX_KEYS:
+        raise ValueError(
+            f"layout {compiled.level.name} with {compiled.n_players} players, {compiled.n_rooms} rooms, "
+            f"{len(tables.generators)} generators, fixes={tables.params[Param.FIXES]} and "
+            f"{tables.params[Param.N_DOORS]} doors: {count:.0e} combinations; exact values need at most {MAX_KEYS:.0e}"
+        )
     if everywhere:
         roots = placements(compiled)
     else:

@@ -5,11 +5,27 @@ from __future__ import annotations
 from collab_overcooked.kernels.jit import kernel
 
 from .constants import Adversary, Clock, Exchange, Generator, Goal, Param, Player
+from .state import Tables
+
+MAX_KEYS = 1 << 62  # of a game, so that keys fit into int64
+
+
+def count_keys(tables: Tables) -> int:
+    """Return the number of different keys that states of a game can have; all are at least 0 and below it."""
+    params = [int(value) for value in tables.params]
+    n_players, n_rooms, n_generators = len(tables.starts), len(tables.rooms), len(tables.generators)
+    coded = params[Param.GOAL] == Goal.ESCAPE and params[Param.ADVERSARY] == Adversary.CODED
+    player, target = (2 * (n_rooms + 1), n_players + 1) if coded else (n_rooms + 1, 1)
+    fixer = n_players + 1 if params[Param.FIX_BY_ONE] == 1 else 1
+    generator = n_rooms * (params[Param.FIXES] + 1) * fixer
+    doors, is_first = 1 << params[Param.N_DOORS], 2
+    count: int = player**n_players * n_rooms * target * generator**n_generators * doors * is_first
+    return count
 
 
 @kernel
 def state_key(tables, env, is_first):
-    """Return everything that future turns depend on, as one integer below 2**62."""
+    """Return everything that future turns depend on, as one integer below ``count_keys``."""
     players, generators, clock = env.players, env.generators, env.clock
     params, n_rooms = tables.params, tables.passages.shape[0]
     coded = params[Param.GOAL] == Goal.ESCAPE and params[Param.ADVERSARY] == Adversary.CODED

@@ -76,8 +76,8 @@ def is_over(env):
 
 
 @kernel
-def write_after_end(env, out):
-    """Nothing happens, and players and adversary stay where they are. Mutates: out."""
+def write_no_events(env, out):
+    """No player has acted and nothing is paid: at the start, and after the end. Mutates: out."""
     players, events = env.players, out.events
     for n in range(players.shape[0]):
         events[n, :] = 0
@@ -160,7 +160,7 @@ def reset_env(tables, env, out, limit):
     clock[Clock.ADVERSARY], clock[Clock.TARGET] = params[Param.ADVERSARY_START], NOTHING
     clock[Clock.DOORS] = params[Param.DOORS_START]
     notice(tables, env)
-    write_after_end(env, out)
+    write_no_events(env, out)
     forget(env)
 
 
@@ -177,4 +177,4 @@ def settle_batch(tables, state, decides):
         forget(env)
 
 
-BATCH_KERNELS = BatchKernels(step_env, reset_env, observe_env, is_over=is_over, write_after_end=write_after_end)
+BATCH_KERNELS = BatchKernels(step_env, reset_env, observe_env, is_over=is_over, write_after_end=write_no_events)

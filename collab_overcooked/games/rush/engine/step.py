@@ -31,8 +31,8 @@ def team_reward(events, reward):
 
 
 @kernel
-def write_after_end(env, out):
-    """Nothing happens in an episode that is over. Mutates: out."""
+def write_no_events(env, out):
+    """No agent has acted and nothing is paid: at the start, and after the end. Mutates: out."""
     for seat in range(out.events.shape[0]):
         begin_event(out.events[seat], env.clock)
     out.rewards[:] = 0
@@ -88,7 +88,7 @@ def act_batch(tables, state, actions, out):
 def reset_env(tables, env, out, limit):
     """Start an episode in which nothing has happened yet. Mutates: env, out."""
     open_kitchen(tables, env, limit)
-    write_after_end(env, out)
+    write_no_events(env, out)
 
 
-BATCH_KERNELS = BatchKernels(step_env, reset_env, observe_env, write_after_end=write_after_end)
+BATCH_KERNELS = BatchKernels(step_env, reset_env, observe_env, write_after_end=write_no_events)

@@ -207,7 +207,7 @@ def check_draws(subject: Subject) -> str:
 
 
 def _seed_difference(subject: Subject, seed: int, other_seed: int) -> str | None:
-    one, other, rng = subject.make(), subject.make(), np.random.default_rng(seed)
+    one, other, rng = subject.make(), subject.make(), np.random.default_rng(other_seed)
     result, other_result = one.reset(seed=seed), other.reset(seed=other_seed)
     for step in range(TOGETHER):
         mismatch = result_difference(result, other_result)

@@ -18,7 +18,7 @@ from collab_overcooked.kernels.batch_kernels import BatchKernels
 from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE
 from collab_overcooked.render.model import Drawing
 
-from .engine.compile import compile_layouts
+from .engine.compile import WALKABLE, compile_layouts, number_regions
 from .engine.config import OvercookedConfig
 from .engine.constants import (
     HORIZON,
@@ -137,9 +137,7 @@ class Overcooked(OvercookedManual):
         self.compiled = compile_layouts(pool, config)
         self.layout_names = tuple(self.compiled.names) if len(pool) > 1 else ()
         drawn = config.random_start or bool((self.compiled.tables.frames[:, LayoutSize.RECIPES] > 1).any())
-        gives_way = (
-            MEDIUM in self.compiled.levels and config.text_rules == "strict"
-        )  # at random, where players are stuck
+        gives_way = config.text_rules == "strict" and self._can_block()  # at random
         self.deterministic = len(pool) == 1 and not drawn and not gives_way
         values = self.compiled.tables.values[:, list(map(number_of, SOUPS))]
         self.events_pay = config.order_time is None and len(np.unique(values)) == 1
@@ -160,6 +158,17 @@ class Overcooked(OvercookedManual):
         self.sizes = {"H": height, "W": width, "layers": len(Path) if self.has_macros else 0, "kinds": 0, **optional}
         self.planes_axis = (config.axes or "whc").index("c")
         self._set_spaces(self.compiled.space)
+
+    def _can_block(self) -> bool:
+        """Return whether another player can be in the way of one that is given directives."""
+        tables = self.compiled.tables
+        for terrain, starts in zip(tables.terrain, tables.starts.tolist(), strict=True):
+            regions = number_regions(terrain, WALKABLE)
+            rooms = [int(regions[y, x]) for x, y in starts]
+            directed = [room for room, level in zip(rooms, self.compiled.levels, strict=True) if level == MEDIUM]
+            if any(rooms.count(room) > 1 for room in directed):
+                return True
+        return False
 
     def with_spare_planes(self, planes: int) -> Overcooked:
         drawn = copy.copy(self)

@@ -124,7 +124,7 @@ def test_find_recipe(content, product):
 
 def test_check_goto_asks_for_a_free_agent():
     assert rules.check_goto(an_agent()) == 0
-    assert rules.check_goto(an_agent(busy=1)) == R.GOTO_BUSY
+    assert rules.check_goto(an_agent(busy=1)) == R.TIRED
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_check_activate(agent, place, tool, reason):
     ("text", "reason"),
     [
         ("noop", R.OK),
-        ("goto pan1", R.GOTO_BUSY),
+        ("goto pan1", R.TIRED),
         ("get pan0", R.NOT_READY),
         ("put pan0", R.AGENT_BUSY),
         ("activate pan0", R.AGENT_BUSY),
@@ -449,7 +449,7 @@ def test_team_reward(given, reasons, remaining, reward):
 
 
 def test_collect_refusals_keeps_the_first_of_each_agent():
-    events = some_events(R.OK, R.NOT_THERE, R.FULL, R.GOTO_BUSY, R.NO_DISH)
+    events = some_events(R.OK, R.NOT_THERE, R.FULL, R.TIRED, R.NO_DISH)
     refused = np.full(2, 99, np.int32)
     step.collect_refusals(events, 5, refused)
     assert refused.tolist() == [R.FULL, R.NOT_THERE]

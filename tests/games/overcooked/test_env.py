@@ -279,6 +279,8 @@ def test_games_whose_players_give_way_at_random_are_not_deterministic() -> None:
     assert Overcooked("cramped_room").deterministic
     assert Overcooked("cramped_room", action_level="medium", text_rules="original").deterministic
     assert not Overcooked("cramped_room", action_level={"agent_1": "medium"}).deterministic
+    assert Overcooked("forced_coordination", action_level="medium").deterministic, "nobody is in the other's way"
+    assert not Overcooked("locked", action_level="medium").deterministic, "but behind a gate"
 
 
 def test_tutorials_ask_for_nothing_that_is_no_event() -> None:

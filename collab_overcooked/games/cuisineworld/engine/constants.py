@@ -160,7 +160,7 @@ class Reason(ReasonCode):
     """Reasons of a refused command, in the order in which they are checked, with the original's messages."""
 
     OK = 0
-    GOTO_BUSY = 1, ""  # goto of a busy agent, refused without a message
+    TIRED = 1, ""  # goto of a busy agent, refused without a message
     NOT_THERE = 2, "agent{agent} is not located in {place}"
     NOT_READY = 3, "agent{agent} is not allowed to pick up from {place} at this point"
     NO_DISH = 4, "{item} is not any dish needed in this level and cannot be put on {place}"

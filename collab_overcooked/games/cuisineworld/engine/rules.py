@@ -74,7 +74,7 @@ def find_recipe(tool, place, sizes, uses):
 @kernel
 def check_goto(agent):
     """An agent that is not busy may go to any location, including its own."""
-    return Reason.GOTO_BUSY if agent[Agent.BUSY] > 0 else Reason.OK
+    return Reason.TIRED if agent[Agent.BUSY] > 0 else Reason.OK
 
 
 @kernel

@@ -158,7 +158,7 @@ class Document(Mapping[str, Any]):
             for x, symbol in enumerate(row):
                 where = f"{self.row_of('grid', y)}, cell ({x}, {y})"
                 if symbol not in symbols + starts:
-                    allowed = f"space, a digit or one of {symbols.strip()}"
+                    allowed = f"space, a digit or one of {symbols.replace(' ', '')}"
                     place = f"row {y + 1}, column {x + 1} of the grid"
                     raise LayoutError(f"{where}: unknown symbol {symbol!r}; use {allowed} ({place})")
                 if symbol in closed and (x in (0, len(row) - 1) or y in (0, len(rows) - 1)):

@@ -246,22 +246,18 @@ def _users(doc: Document, path: tuple[Any, ...]) -> tuple[int, ...] | None:
 
 
 def _grid(doc: Document, stations: Mapping[str, StationSpec]) -> tuple[tuple[str, ...], dict[int, tuple[int, int]]]:
-    rows = doc.rows("grid", remedy="close every row with a station or counter X")
-    width = len(rows[0])
+    symbols = "".join(["X ", *sorted(stations)])
+    closed = dict.fromkeys(f" {DIGITS}", "floor")
+    rows = doc.grid(symbols, DIGITS, (), closed, "counters X or stations")
     starts: dict[int, tuple[int, int]] = {}
     for y, row in enumerate(rows):
-        where = doc.row_of("grid", y)
         for x, symbol in enumerate(row):
-            cell = f"{where}, cell ({x}, {y})"
-            if symbol in DIGITS:
-                if int(symbol) in starts:
-                    raise LayoutError(f"{cell}: agent {symbol} starts twice; keep one digit {symbol}")
-                starts[int(symbol)] = (x, y)
-            elif symbol not in "X " and symbol not in stations:
-                known = "".join(sorted(stations))
-                raise LayoutError(f"{cell}: unknown symbol {symbol!r}; use X, space, a digit or one of {known}")
-            if symbol in f" {DIGITS}" and (x in (0, width - 1) or y in (0, len(rows) - 1)):
-                raise LayoutError(f"{cell}: floor at the edge of the grid; close the edge with counters X or stations")
+            if symbol not in DIGITS:
+                continue
+            if int(symbol) in starts:
+                cell = f"{doc.row_of('grid', y)}, cell ({x}, {y})"
+                raise LayoutError(f"{cell}: agent {symbol} starts twice; keep one digit {symbol}")
+            starts[int(symbol)] = (x, y)
     grid = tuple("".join(" " if symbol in DIGITS else symbol for symbol in row) for row in rows)
     n_floor = sum(row.count(" ") for row in grid)
     if n_floor > MAX_FLOOR:

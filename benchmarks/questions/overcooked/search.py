@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from collab_overcooked.games.overcooked.engine.constants import (
-    COUNT,
+    COUNT_MASK,
     HAND_END,
     IDLE,
     MAX_INGREDIENTS,
@@ -256,7 +256,7 @@ class JointSearch:
         best = np.full(len(pose), FAR)
         for pot in self.pots:
             things = cells[:, pot]
-            filled = np.where(things[:, Thing.SOUP] > 0, (things[:, Thing.SOUP] - 1) % COUNT + 1, 0)
+            filled = np.where(things[:, Thing.SOUP] > 0, (things[:, Thing.SOUP] - 1) % COUNT_MASK + 1, 0)
             open_for = (things[:, Thing.ITEM] == Item.NONE) | (things[:, Thing.TICK] == IDLE)
             there, fresh = self._arrivals(Item.ONION, pot, pose, hands, cells)
             steps = np.sort(np.stack([*there, *([fresh] * MAX_INGREDIENTS)]), axis=0)

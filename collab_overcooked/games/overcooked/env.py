@@ -137,8 +137,8 @@ class Overcooked(OvercookedManual):
         self.compiled = compile_layouts(pool, config)
         self.layout_names = tuple(self.compiled.names) if len(pool) > 1 else ()
         drawn = config.random_start or bool((self.compiled.tables.frames[:, LayoutSize.RECIPES] > 1).any())
-        gives_way = config.text_rules == "strict" and self._can_block()  # at random
-        self.deterministic = len(pool) == 1 and not drawn and not gives_way
+        steps_aside = config.text_rules == "strict" and self._can_block()  # players who are stuck do so by chance
+        self.deterministic = len(pool) == 1 and not drawn and not steps_aside
         values = self.compiled.tables.values[:, list(map(number_of, SOUPS))]
         self.events_pay = config.order_time is None and len(np.unique(values)) == 1
         if config.reward == "sparse":

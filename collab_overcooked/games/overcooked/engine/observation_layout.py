@@ -84,7 +84,7 @@ def fill_view(
 
 
 def empty_view(config: Any) -> Array:
-    """Return a view of the options of Overcooked or OvercookedV2, without any place in memory."""
+    """Return ``Tables.views`` with the entries that options decide; sizes, strides and channels are still missing."""
     return config.pack(View, radius=NOTHING, channels=0, changes=NOTHING, order=NOTHING, work=NOTHING)
 
 

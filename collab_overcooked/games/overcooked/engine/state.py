@@ -74,7 +74,9 @@ class Out(NamedTuple):
     rewards: Array = array_of("N", dtype=np.float32)
     terminated: Array = array_of(dtype=np.bool_)  # never true: episodes are cut off
     truncated: Array = array_of(dtype=np.bool_)
-    sparse: Array = array_of("N", dtype=np.float32)  # what each player's own deliveries and buttons paid
+    sparse: Array = array_of(
+        "N", dtype=np.float32
+    )  # what a player's deliveries and buttons paid, less its part of losses
     shaped: Array = array_of("N", dtype=np.float32)  # each player's own shaped reward
     events: Array = array_of("N", EventColumn)
     fresh: Array = array_of(dtype=np.bool_)  # the state changed in this call: observations and masks are to be written

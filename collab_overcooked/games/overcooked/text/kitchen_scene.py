@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -50,7 +51,11 @@ def can_lie(item: int, kind: int, prepare: np.ndarray) -> bool:
 
 
 def check_places(players: Sequence[Mapping[str, Any]], can_stand: np.ndarray, where: str) -> None:
-    """Refuse players that stand where none can, or where another one stands."""
+    """Refuse players that stand where none can, or where another one stands.
+
+    Raises:
+        ValueError: There is one.
+    """
     places = [player["position"] for player in players]
     for seat, (x, y) in enumerate(places):
         if not can_stand[y, x]:
@@ -66,7 +71,7 @@ def warning_text(soup: Mapping[str, Any], unit: str = "step") -> str:
     return f"burns in {plural(soup['burns_in'], unit)}" if unit else f"burns in {soup['burns_in']}"
 
 
-class KitchenScenes(KitchenPool):
+class KitchenScenes(KitchenPool, ABC):
     """Scenes of a pool of layouts: players, and things in hands, on counters, at stations and in pots.
 
     Objects are in reading order. Soup in a pot that may burn has ``burns_in``, the steps until it does.
@@ -77,17 +82,24 @@ class KitchenScenes(KitchenPool):
     where_things_lie: ClassVar[str]
 
     @property
+    @abstractmethod
     def ingredient_names(self) -> Sequence[str]:
         """Names of the ingredients, by kind."""
-        raise NotImplementedError
 
+    @abstractmethod
     def timed(self, tick: int, time: int, in_pot: bool, derived: bool) -> dict[str, Any]:
-        """Return the keys of a soup that tell how long it has cooked; see ``tick_of``."""
-        raise NotImplementedError
+        """Return the keys of a soup that tell how long it has cooked.
 
+        Args:
+            tick: Steps that it has cooked, and then waited in its pot; -1 before it cooks.
+            time: Steps of cooking.
+            in_pot: Whether it is in a pot.
+            derived: Whether to return the keys that follow from the others, too.
+        """
+
+    @abstractmethod
     def tick_of(self, soup: Mapping[str, Any], time: int, in_pot: bool) -> int:
-        """Return the tick of a soup as told in a scene, at most the steps ``time`` of its cooking."""
-        raise NotImplementedError
+        """Return the tick that the keys of ``timed`` tell; steps that ``burns_in`` tells are added to it."""
 
     def layout_of(self, scene: Scene) -> int:
         """Return the number of a scene's layout in the pool."""
@@ -215,7 +227,10 @@ class KitchenScenes(KitchenPool):
         return [item, soup, tick]
 
     def object_part(self, thing: Mapping[str, Parser]) -> Part:
-        """Declare what lies in the kitchen, given the keys of a thing."""
+        """Declare what lies in the kitchen, given the keys of a thing.
+
+        Writing the part raises a ValueError for a thing in a cell that cannot take it.
+        """
         tables, position, burn = self.compiled.tables, self.position_codec(), self.compiled.config.burn
 
         def read(rows: Rows) -> list[dict[str, Any]]:

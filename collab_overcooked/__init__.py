@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collab_overcooked.runner.teams import make_team
     from collab_overcooked.testing import check_game
 
-__version__ = "1.0.0"
+__version__ = "1.1.0"
 __all__ = [
     "AgentView",
     "Decision",

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from collab_overcooked import __version__
 from collab_overcooked.baselines.memory import Inputs, Memory
 from collab_overcooked.baselines.settings import CRITICS, TrainingSettings
 from collab_overcooked.envs.api import Game
@@ -151,6 +152,7 @@ def policy_file(
         "command": command,
         "seed": settings.seed,
         "steps": steps,
+        "version": __version__,
         "score": None,
     }
     if settings.history:

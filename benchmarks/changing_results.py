@@ -29,7 +29,7 @@ CONFIG = "coordination_ring"
 STEPS = 2_400_000
 EVERY = 100  # steps between two changes
 MEMORIES = {"ppo": "", "ppo with memory": "gru:64"}
-PLAYED, SEED = 20, 10_000  # games of each policy, and the seed of the first, which no training has
+PLAYED, SEED = 50, 10_000  # games of each policy, and the seed of the first, which no training has
 
 Key = tuple[str, int, str, int]  # kitchen, notice, network, seed
 

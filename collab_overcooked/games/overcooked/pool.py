@@ -41,7 +41,6 @@ from .engine.rules import next_layout
 from .engine.state import Out, State
 
 Layout = TypeVar("Layout")
-TEAM_EVENTS = ("SOUP_BURNT", "ORDER_EXPIRED")  # events that happen to all players
 PREPARED = {Terrain.BOARD: "chopped", Terrain.GRILL: "grilled", Terrain.BLENDER: "blended"}
 PROCEDURAL = "procedural"  # layout of a pool that is generated
 
@@ -201,19 +200,15 @@ class KitchenPool(CompiledGame):
         ]
 
     def pot_rules(self) -> list[str]:
-        """Return the rules of what pots take, if ingredients need preparation, and of soup that burns, if it does."""
-        burn, cost = self.compiled.config.burn, self.compiled.config.burn_cost
-        lines = self._prepare_rules()
-        if burn is not None:
-            when = f"Soup that stays in its pot for {plural(burn, 'step')} after it is ready burns"
-            lines.append(f"{when}: the pot is empty, and it costs {plural(cost, 'point')}.")
-        return lines
+        """Return the rules of what pots take, if ingredients need preparation, and of what becomes of their soup."""
+        rules: list[str] = self.compiled.config.soup_rules()
+        return self._prepare_rules() + rules
 
     def team_pays(self) -> list[Pay]:
         """Return what events of the team may cost it in a step."""
-        config, pots = self.compiled.config, self.compiled.tables.frames[:, LayoutSize.POTS]
-        least = dict(zip(TEAM_EVENTS, (config.burn_cost * int(pots.max()), config.order_cost), strict=True))
-        return [Pay(name.lower(), team=(-float(cost), 0.0)) for name, cost in least.items()]
+        pots = int(self.compiled.tables.frames[:, LayoutSize.POTS].max())
+        lost = self.compiled.config.most_lost(pots)
+        return [Pay(name.lower(), team=(-float(points), 0.0)) for name, points in lost.items()]
 
     def order_parts(self) -> dict[str, Part]:
         """Declare the steps for which the order stands, where it ends; everybody knows them."""
@@ -233,7 +228,7 @@ class KitchenPool(CompiledGame):
     @cached_property
     def _told(self) -> list[tuple[int, str, str]]:
         """Code, name and label of the events that are told, those of the team last."""
-        told = sorted((code for code in self.event_codes if code.label), key=lambda code: code.name in TEAM_EVENTS)
+        told = sorted((code for code in self.event_codes if code.label), key=lambda code: bool(code.loss))
         return [(int(code), code.name.lower(), code.label) for code in told]
 
     def event_of(self, row: Sequence[int] | np.ndarray, sparse: float, shaped: float) -> dict[str, Any] | None:
@@ -260,16 +255,14 @@ class KitchenPool(CompiledGame):
 
     def consequences(self, event: Any) -> list[str]:
         """Return what happened to the team in an event of a player, beside what the player did."""
-        config = self.compiled.config
-        losses = {
-            "SOUP_BURNT": ("Nobody took the soup out of its pot in time", config.burn_cost),
-            "ORDER_EXPIRED": (f"Nobody delivered the {self.order_noun} in time", config.order_cost),
-        }
-        labels = event.label.split(", ")
-        happened = [loss for name, loss in losses.items() if self.event_codes[name].label in labels]
-        return [
-            f"{what}, which costs the team {plural(cost, 'point')}." if cost else f"{what}." for what, cost in happened
-        ]
+        lost, labels = self.compiled.config.most_lost(pots=1), event.label.split(", ")
+        sentences = []
+        for code in self.event_codes:
+            if code.loss and code.label in labels:
+                points = lost[code.name]
+                cost = f", which costs the team {plural(points, 'point')}" if points else ""
+                sentences.append(f"{code.loss}{cost}.")
+        return sentences
 
     def belt_rules(self, grid: Sequence[str], names: Mapping[tuple[int, int], str]) -> list[str]:
         """Return the rule of belts with their cells and directions, if a layout has any."""

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from collab_overcooked.io import schema
 from collab_overcooked.io.config import MAX_OPTION, OBS_REASON, Config, boolean, choice, integer, unchecked
+from collab_overcooked.io.text import plural
 from collab_overcooked.kernels.macro_actions import PRIMITIVE
 
 from .constants import MAX_PLAYERS, ChangeTime, Rules, Stalemate
@@ -78,6 +79,17 @@ class KitchenConfig(Config):
             raise ValueError(f"burn_cost={self.burn_cost} is for soup that burns; set burn, too")
         if self.order_time is None and self.order_cost != ORDER_COST:
             raise ValueError(f"order_cost={self.order_cost} is for orders that end; set order_time, too")
+
+    def most_lost(self, pots: int) -> dict[str, int]:
+        """Return the most points that an event costs the team in a step, by its name in ``constants.KitchenEvent``."""
+        return {"SOUP_BURNT": self.burn_cost * pots, "ORDER_EXPIRED": self.order_cost}
+
+    def soup_rules(self) -> list[str]:
+        """Return the rules of soup that stays in its pot, in words."""
+        if self.burn is None:
+            return []
+        when = f"Soup that stays in its pot for {plural(self.burn, 'step')} after it is ready burns"
+        return [f"{when}: the pot is empty, and it costs {plural(self.burn_cost, 'point')}."]
 
     def last_tick(self, cook_time: int) -> int:
         """Return the highest tick of soup in a pot: the one at which it is ready, or the last before it burns."""

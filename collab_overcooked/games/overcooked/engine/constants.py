@@ -242,15 +242,17 @@ class Effect(IntEnum):
 class KitchenEvent(IntEnum):
     """Base class of the events of a player in a step: each is a bit of ``EventColumn.CODE``, with a label in histories.
 
-    Members are written ``ONION_PICKUP = 5, "take onion"``; one without a label is not told. All lineages have
-    ``SOUP_BURNT`` and, next to it, ``ORDER_EXPIRED``, see ``Param.SOUP_BURNT``.
+    Members are written ``ONION_PICKUP = 5, "take onion"``; one without a label is not told. Events that cost the team
+    points happen to all players and have a sentence, too. All lineages have ``SOUP_BURNT`` and, next to it,
+    ``ORDER_EXPIRED``, see ``Param.SOUP_BURNT``.
     """
 
     label: str
+    loss: str
 
-    def __new__(cls, code: int, label: str = "") -> KitchenEvent:
+    def __new__(cls, code: int, label: str = "", loss: str = "") -> KitchenEvent:
         member = int.__new__(cls, code)
-        member._value_, member.label = code, label
+        member._value_, member.label, member.loss = code, label, loss
         return member
 
 
@@ -282,8 +284,8 @@ class Event(KitchenEvent):
     CATASTROPHIC_TOMATO_POTTING = 22
     USELESS_ONION_POTTING = 23
     USELESS_TOMATO_POTTING = 24
-    SOUP_BURNT = 25, "soup burns"  # of all players
-    ORDER_EXPIRED = 26, "order expires"  # of all players
+    SOUP_BURNT = 25, "soup burns", "Nobody took the soup out of its pot in time"
+    ORDER_EXPIRED = 26, "order expires", "Nobody delivered the order in time"
     PREPARATION = 27, "prepare ingredient"  # interact with an ingredient at a station
 
 

@@ -14,7 +14,7 @@ from collab_overcooked.render.model import Drawing
 from ..engine.constants import HAND_END, HORIZON, Action, Change, Clock, Effect, Order, Param, Player, Reason
 from ..engine.rules import effect_of
 from ..engine.state import Out, State
-from ..pool import PROCEDURAL, TEAM_EVENTS, read_pool, refuse_generator
+from ..pool import PROCEDURAL, read_pool, refuse_generator
 from .engine import rules
 from .engine.compile import compile_layouts
 from .engine.config import OvercookedV2Config
@@ -62,7 +62,7 @@ class OvercookedV2(OvercookedV2Text):
         self.deterministic = len(self.layouts) == 1 and not self.all_recipes and not any(drawn)
         if config.reward == "sparse":
             wrong = self.compiled.tables.params[Param.WRONG_PAYS]
-            own = [event for event in Event if event.name not in TEAM_EVENTS]
+            own = [event for event in Event if not event.loss]
             paying = {event: rules.reward_for(event, wrong) for event in own}
             pays = [Pay(event.name.lower(), team=(points, points)) for event, points in paying.items()]
             self.event_pay = [*pays, *self.team_pays()]

@@ -55,8 +55,8 @@ class Event(KitchenEvent):
     WRONG_DELIVERY = 8, "deliver wrong soup"
     PRESS = 9, "press button"
     PREPARATION = 10, "prepare ingredient"  # interact with an ingredient at a station
-    SOUP_BURNT = 11, "soup burns"  # of all players
-    ORDER_EXPIRED = 12, "recipe expires"  # of all players
+    SOUP_BURNT = 11, "soup burns", "Nobody took the soup out of its pot in time"
+    ORDER_EXPIRED = 12, "recipe expires", "Nobody delivered the recipe in time"
 
 
 # Events of Effect, in order, and two that depend on what is held too. Plain ints, as kernels return one type.

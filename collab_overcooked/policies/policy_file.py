@@ -226,8 +226,8 @@ class PolicyFile:
     network: Network  # Network of the policy
     # ``env_id`` and ``env_kwargs`` of the game; ``observation_shape``, ``n_actions``; ``mode``, the default mode of
     # play; ``history`` for networks that also read past actions, the number of ``steps`` and of ``agents`` (see
-    # ``action_history``); the origin: ``algorithm``, ``command``, ``seed``, ``steps``, ``score``, and ``version`` of the
-    # package; and ``met``, the partners of the training, see ``with_met``
+    # ``action_history``); the origin: ``algorithm``, ``command``, ``seed``, ``steps``, ``score``, ``version`` of
+    # the package; and ``met``, the partners of the training, see ``with_met``
     meta: Mapping[str, Any]
 
     def save(self, path: Path, dtype: type[np.floating[Any]] = np.float16) -> None:

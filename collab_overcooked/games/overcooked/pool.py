@@ -26,7 +26,7 @@ from .engine.constants import (
     FIRST_BELT,
     MACHINE_WORK,
     NOTHING,
-    STATIONS,
+    PREPARING,
     Change,
     ChangeTime,
     Clock,
@@ -277,7 +277,7 @@ class KitchenPool(CompiledGame):
     def station_places(self, grid: Sequence[str]) -> list[str]:
         """Return the cells of the stations that prepare ingredients, a line for each kind."""
         lines = []
-        for symbol, kind in STATIONS.items():
+        for symbol, kind in PREPARING.items():
             cells = [(x, y) for y, row in enumerate(grid) for x, cell in enumerate(row) if cell == symbol]
             if cells:
                 lines.append(f"- {kind.name.lower()}s: {', '.join(map(str, cells))}")

@@ -27,7 +27,7 @@ from .constants import (
     MAX_INGREDIENTS,
     MAX_PLAYERS,
     NOTHING,
-    STATIONS,
+    PREPARING,
     SYMBOLS,
     TERRAINS,
     VERBS,
@@ -397,9 +397,9 @@ def _frame(layout: Layout, config: OvercookedConfig) -> np.ndarray:
     frame[LayoutSize.HEIGHT], frame[LayoutSize.WIDTH] = layout.height, layout.width
     frame[LayoutSize.POTS], frame[LayoutSize.GATES] = len(layout.cells("P")), len(layout.cells("G"))
     frame[LayoutSize.GATE_LIMIT] = layout.gate_limit if config.gate_limit is None else config.gate_limit
-    frame[LayoutSize.OBJECT_CELLS] = sum(len(layout.cells(symbol)) for symbol in ("X", "P", "G", *BELTS, *STATIONS))
+    frame[LayoutSize.OBJECT_CELLS] = sum(len(layout.cells(symbol)) for symbol in ("X", "P", "G", *BELTS, *PREPARING))
     frame[LayoutSize.BELTS] = sum(len(layout.cells(symbol)) for symbol in BELTS)
-    frame[LayoutSize.STATIONS] = sum(len(layout.cells(symbol)) for symbol in STATIONS)
+    frame[LayoutSize.STATIONS] = sum(len(layout.cells(symbol)) for symbol in PREPARING)
     return frame
 
 

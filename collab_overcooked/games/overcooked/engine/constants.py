@@ -12,7 +12,7 @@ from typing import NamedTuple
 from collab_overcooked.kernels.reasons import ReasonCode
 
 NOTHING = -1
-IDLE = -1  # tick of a soup that is not cooking yet
+NOT_COOKING = -1  # tick of a soup that is not cooking yet
 MAX_INGREDIENTS = 3  # of a soup
 MAX_PLAYERS = 4
 INGREDIENTS = ("onion", "tomato")
@@ -65,7 +65,8 @@ class Terrain(IntEnum):
 FIRST_BELT, LAST_BELT = int(Terrain.BELT_NORTH), int(Terrain.BELT_WEST)
 BELTS = {"^": Terrain.BELT_NORTH, "v": Terrain.BELT_SOUTH, ">": Terrain.BELT_EAST, "<": Terrain.BELT_WEST}
 FIRST_STATION, LAST_STATION = int(Terrain.BOARD), int(Terrain.BLENDER)
-STATIONS = {"C": Terrain.BOARD, "H": Terrain.GRILL, "M": Terrain.BLENDER}  # that prepare ingredients
+PREPARING = {"C": Terrain.BOARD, "H": Terrain.GRILL, "M": Terrain.BLENDER}  # stations that prepare ingredients
+PREPARING_SYMBOLS = {kind.name.lower(): symbol for symbol, kind in PREPARING.items()}  # by name
 BOARD_WORK = 3  # interacts that prepare an ingredient at a board
 MACHINE_WORK = 10  # steps that it takes on a grill or in a blender
 WORK = {Terrain.BOARD: BOARD_WORK, Terrain.GRILL: MACHINE_WORK, Terrain.BLENDER: MACHINE_WORK}
@@ -82,7 +83,7 @@ SYMBOLS = {
     "W": Terrain.WALL,
     "G": Terrain.GATE,
     **BELTS,
-    **STATIONS,
+    **PREPARING,
 }
 
 
@@ -114,8 +115,8 @@ class Thing(IntEnum):
 
     ITEM = 0
     SOUP = 1  # what is in a soup
-    # Of a soup: IDLE, then steps of cooking; of an ingredient: work done to prepare it; of an open gate: its counter;
-    # of a button: steps for which it shows the recipe
+    # Of a soup: NOT_COOKING, then steps of cooking; of an ingredient: work done to prepare it; of an open gate: its
+    # counter; of a button: steps for which it shows the recipe
     TICK = 2
 
 

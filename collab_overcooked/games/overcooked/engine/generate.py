@@ -18,14 +18,14 @@ from collab_overcooked.io.options import option
 from collab_overcooked.kernels.grid import OFFSETS
 
 from .compile import number_regions
-from .constants import BELTS, INGREDIENTS, MAX_INGREDIENTS, MAX_PLAYERS
-from .solvability import PREPARING, Cell, Proof, flood, prove, works_anywhere
+from .constants import BELTS, INGREDIENTS, MAX_INGREDIENTS, MAX_PLAYERS, PREPARING_SYMBOLS
+from .solvability import Cell, Proof, flood, prove, works_anywhere
 from .spec import SOUPS, Layout, Soup, load_kitchen
 
 MAX_SIDE = 40  # cells in a row or column
 MAX_LAYOUTS = 10_000  # of one pool
 TRIES = 2_000  # draws for one layout before giving up
-STATIONS = {"pots": "P", "onions": "O", "tomatoes": "T", "dishes": "D", "servings": "S"}
+STATION_OPTIONS = {"pots": "P", "onions": "O", "tomatoes": "T", "dishes": "D", "servings": "S"}
 MINIMA = {"width": 4, "height": 4, "pots": 1, "onions": 0, "tomatoes": 0, "dishes": 1, "servings": 1, "belts": 0}
 BELT_LENGTHS = range(2, 5)  # cells of a belt
 SHARE = 0.9  # of the inner cells that may be counters at most
@@ -155,7 +155,7 @@ def draw_layouts(config: GeneratorConfig, finish: Callable[[Layout, int], Finish
 def _draw_preparation(config: GeneratorConfig) -> dict[str, str]:
     rng = np.random.default_rng([config.seed, 0, 2])
     names = rng.permutation(_lasting_ingredients(config))[: _between(rng, config.prepared)]
-    return {name: str(rng.choice([*PREPARING])) for name in INGREDIENTS if name in names}
+    return {name: str(rng.choice([*PREPARING_SYMBOLS])) for name in INGREDIENTS if name in names}
 
 
 def _values(grid: str, name: str, config: GeneratorConfig, prepare: Mapping[str, str]) -> dict[str, Any]:
@@ -227,8 +227,8 @@ def _plan(rng: np.random.Generator, config: GeneratorConfig, prepare: Mapping[st
     if len(parts) != rooms:
         return None
     starts = _start_cells(rng, parts, config.agents)
-    stations = [symbol for name, symbol in STATIONS.items() for _ in range(_between(rng, getattr(config, name)))]
-    stations += dict.fromkeys(PREPARING[station] for station in prepare.values())
+    stations = [symbol for name, symbol in STATION_OPTIONS.items() for _ in range(_between(rng, getattr(config, name)))]
+    stations += dict.fromkeys(PREPARING_SYMBOLS[station] for station in prepare.values())
     grid = np.where(floor, " ", "X")
     has_belts = _lay_belts(rng, grid, _between(rng, config.belts))
     edge = [(x, y) for x, y in _edge(floor) if grid[y, x] == "X"]

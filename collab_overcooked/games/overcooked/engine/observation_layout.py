@@ -23,7 +23,7 @@ from .constants import (
     MAX_INGREDIENTS,
     NOTHING,
     PLAYER_CHANNELS,
-    STATIONS,
+    PREPARING,
     Channel,
     Encoding,
     GateChannel,
@@ -48,7 +48,7 @@ def _channels_of(names: type[IntEnum]) -> dict[Terrain, int]:
 
 
 PLAIN, GATED = _channels_of(Channel), _channels_of(GateChannel)
-NEW_STATIONS = dict.fromkeys(BELTS, "belts") | dict.fromkeys(STATIONS, "boards, grills and blenders")
+NEW_STATIONS = dict.fromkeys(BELTS, "belts") | dict.fromkeys(PREPARING, "boards, grills and blenders")
 UNKNOWN = {  # what an encoding has no channel for
     "jaxmarl": {"T": "tomatoes", "W": "walls", "G": "gates", **NEW_STATIONS},
     "gates": {"T": "tomatoes", **NEW_STATIONS},
@@ -217,8 +217,8 @@ def further_planes(config: Any, terrain: Array, order_numbers: int) -> list[Bloc
         change = (config.notice, 1)
     if config.order_time is not None:
         order = (*[MAX_INGREDIENTS] * (order_numbers - 1), config.order_time)
-    if np.isin(terrain, list(STATIONS.values())).any():
-        stations, work = (1,) * len(STATIONS), (MACHINE_WORK,)
+    if np.isin(terrain, list(PREPARING.values())).any():
+        stations, work = (1,) * len(PREPARING), (MACHINE_WORK,)
     return [
         Block("belts", belts),
         Block("change", change),
@@ -242,7 +242,7 @@ def place_planes(planes: Sequence[Block], first: int, view: Array) -> dict[Terra
     view[View.ORDER] = used.get("order", NOTHING)
     view[View.WORK] = used.get("work", NOTHING)
     shown: dict[Terrain, int] = {}
-    for name, kinds in (("belts", BELTS), ("stations", STATIONS)):
+    for name, kinds in (("belts", BELTS), ("stations", PREPARING)):
         if name in used:
             shown |= {kind: used[name] + n for n, kind in enumerate(kinds.values())}
     return shown
@@ -282,7 +282,7 @@ def _max_numbers(encoding: Encoding, last_tick: int, longest_time: int, gate_lim
     return np.array([min(high.get(name, 1), MAX_NUMBER) for name in names.__members__])
 
 
-WITH_OBJECTS = (Terrain.COUNTER, *BELTS.values(), *STATIONS.values(), Terrain.POT, Terrain.GATE)
+WITH_OBJECTS = (Terrain.COUNTER, *BELTS.values(), *PREPARING.values(), Terrain.POT, Terrain.GATE)
 
 
 def _object_cells(terrain: Array) -> Array:

@@ -16,7 +16,7 @@ from collab_overcooked.kernels.jit import kernel
 
 from .constants import (
     HAND_END,
-    IDLE,
+    NOT_COOKING,
     NOTHING,
     PLAYER_CHANNELS,
     URGENT_STEPS,
@@ -145,7 +145,7 @@ def encode_pot(tables, env, target, i, out, at):
         return
     times, width = tables.times[env.clock[Clock.LAYOUT]], env.cells.shape[1]
     pot = env.cells[target // width, target % width]
-    started, ready = pot[Thing.ITEM] == Item.SOUP and pot[Thing.TICK] != IDLE, is_ready(pot, times)
+    started, ready = pot[Thing.ITEM] == Item.SOUP and pot[Thing.TICK] != NOT_COOKING, is_ready(pot, times)
     cooking = started and not ready
     out[at + PotFeature.EXISTS] = 1
     out[at + PotFeature.EMPTY] = pot[Thing.ITEM] == Item.NONE

@@ -22,11 +22,11 @@ from .constants import (
     FIRST_INGREDIENT,
     FIRST_STATION,
     HAND_END,
-    IDLE,
     LAST_BELT,
     LAST_STATION,
     MACHINE_WORK,
     MAX_INGREDIENTS,
+    NOT_COOKING,
     NOTHING,
     PICKUPS,
     STAY,
@@ -101,20 +101,20 @@ def dispensed(kind):
 @kernel
 def is_idle(soup):
     """A soup is idle until it is started."""
-    return soup[Thing.ITEM] == Item.SOUP and soup[Thing.TICK] == IDLE
+    return soup[Thing.ITEM] == Item.SOUP and soup[Thing.TICK] == NOT_COOKING
 
 
 @kernel
 def is_ready(soup, times):
     """A soup is ready once it has cooked for its cook time, and stays ready."""
     time = times[soup[Thing.SOUP]]
-    return soup[Thing.ITEM] == Item.SOUP and soup[Thing.TICK] != IDLE and soup[Thing.TICK] >= time
+    return soup[Thing.ITEM] == Item.SOUP and soup[Thing.TICK] != NOT_COOKING and soup[Thing.TICK] >= time
 
 
 @kernel
 def is_full(pot):
     """A pot is full if it holds three ingredients or has been started."""
-    has_room = pot[Thing.TICK] == IDLE and count_ingredients(pot[Thing.SOUP]) < MAX_INGREDIENTS
+    has_room = pot[Thing.TICK] == NOT_COOKING and count_ingredients(pot[Thing.SOUP]) < MAX_INGREDIENTS
     return pot[Thing.ITEM] == Item.SOUP and not has_room
 
 
@@ -299,7 +299,7 @@ def add_ingredient(hand, pot):
     """An ingredient goes into a pot; the first one makes it an idle soup. Mutates: hand, pot."""
     if pot[Thing.ITEM] == Item.NONE:
         pot[Thing.ITEM] = Item.SOUP
-        pot[Thing.TICK] = IDLE
+        pot[Thing.TICK] = NOT_COOKING
     pot[Thing.SOUP] += one_of(hand[Thing.ITEM])
     put(hand, Item.NONE)
 
@@ -464,7 +464,7 @@ def cook(pot, times, starts):
     """A full pot starts by itself where pots do so; a started soup cooks until it is ready. Mutates: pot."""
     if starts and is_idle(pot) and count_ingredients(pot[Thing.SOUP]) == MAX_INGREDIENTS:
         pot[Thing.TICK] = 0
-    if pot[Thing.ITEM] == Item.SOUP and pot[Thing.TICK] != IDLE and not is_ready(pot, times):
+    if pot[Thing.ITEM] == Item.SOUP and pot[Thing.TICK] != NOT_COOKING and not is_ready(pot, times):
         pot[Thing.TICK] += 1
 
 

@@ -16,18 +16,17 @@ from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.paths import shortest_paths
 
 from .compile import belts_ahead, compile_terrain
-from .constants import BELTS, SYMBOLS
-from .constants import STATIONS as PREPARING_STATIONS
+from .constants import BELTS, PREPARING_SYMBOLS, SYMBOLS
 
 Cell = tuple[int, int]  # x, y
 FLOOR = " G"
 POT, SERVING = "P", "S"
 COUNTERS = ("X", *BELTS)
-PREPARING = {kind.name.lower(): symbol for symbol, kind in PREPARING_STATIONS.items()}  # symbols of stations, by name
 NO_PREPARATION: Mapping[str, str] = {}
 DISPENSERS = {"onion": "O", "tomato": "T", "dish": "D"}
 PLACEMENTS = 400  # of players that are tried to find one with a proof
-STATIONS = {sign: f"{name} dispenser" for name, sign in DISPENSERS.items()} | {POT: "pot", SERVING: "serving station"}
+STATION_NAMES = {POT: "pot", SERVING: "serving station"}  # by symbols
+STATION_NAMES |= {symbol: f"{name} dispenser" for name, symbol in DISPENSERS.items()}
 
 
 @dataclass(frozen=True)
@@ -163,8 +162,8 @@ def flood(grid: Sequence[str], start: Cell, taken: set[Cell], floor: str = FLOOR
 def list_untouched(grid: Sequence[str], starts: Sequence[Cell]) -> list[tuple[str, Cell]]:
     """Return kind and cell of the dispensers, pots and serving stations that no player can ever stand beside."""
     floor = frozenset().union(*(flood(grid, start, set()) for start in starts))
-    stations = [(x, y) for y, row in enumerate(grid) for x, sign in enumerate(row) if sign in STATIONS]
-    return [(STATIONS[_at(grid, cell)], cell) for cell in stations if floor.isdisjoint(neighbours(cell))]
+    stations = [(x, y) for y, row in enumerate(grid) for x, sign in enumerate(row) if sign in STATION_NAMES]
+    return [(STATION_NAMES[_at(grid, cell)], cell) for cell in stations if floor.isdisjoint(neighbours(cell))]
 
 
 def _teams(zones: Mapping[int, frozenset[Cell]]) -> Iterator[tuple[int, ...]]:
@@ -209,7 +208,7 @@ class _Hands:
         """Return the subtasks of an ingredient into a pot, over the station at which it is prepared."""
         if thing not in self.prepare:
             return self._chain(thing, DISPENSERS[thing], POT, pot)
-        symbol = PREPARING[self.prepare[thing]]
+        symbol = PREPARING_SYMBOLS[self.prepare[thing]]
         for seat, reach in self.reach.items():
             for station in (cell for cell in reach if _at(self.grid, cell) == symbol):
                 there = self._chain(thing, DISPENSERS[thing], symbol, station)

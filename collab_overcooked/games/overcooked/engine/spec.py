@@ -13,7 +13,7 @@ from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.io.documents import Document, LayoutError, builtin_names, load_layout, read_document, rows_of
 from collab_overcooked.io.schema import SchemaError, mapping_of, number, read
 
-from .constants import BELTS, COUNT_MASK, INGREDIENTS, MAX_INGREDIENTS, STATIONS, SYMBOLS
+from .constants import BELTS, COUNT_MASK, INGREDIENTS, MAX_INGREDIENTS, PREPARING_SYMBOLS, SYMBOLS
 
 MAX_PAY = 10**6  # of shaped reward, which is float32
 FOLDER = "overcooked"
@@ -168,7 +168,6 @@ def read_prepare(doc: Document, piles: Mapping[str, str], grid: Sequence[str]) -
     Raises:
         LayoutError: An ingredient or a station is unknown, or the grid lacks it or has one that prepares nothing.
     """
-    stations = {kind.name.lower(): symbol for symbol, kind in STATIONS.items()}
     cells, found = set("".join(grid)), doc.get("prepare") or {}
     if not isinstance(found, Mapping):
         raise doc.error(f"prepare names a station for each ingredient, such as onion: board, not {found!r}", "prepare")
@@ -177,11 +176,11 @@ def read_prepare(doc: Document, piles: Mapping[str, str], grid: Sequence[str]) -
             raise doc.error(near_matches("ingredient", name, [*piles.values()]), "prepare", name)
         if not any(symbol in cells for symbol, pile in piles.items() if pile == name):
             raise doc.error(f"the grid has no {name}", "prepare", name)
-        if station not in stations:
-            raise doc.error(near_matches("station", station, [*stations]), "prepare", name)
-        if stations[station] not in cells:
-            raise doc.error(f"the grid has no {station} {stations[station]}", "prepare", name)
-    for station, symbol in stations.items():
+        if station not in PREPARING_SYMBOLS:
+            raise doc.error(near_matches("station", station, [*PREPARING_SYMBOLS]), "prepare", name)
+        if PREPARING_SYMBOLS[station] not in cells:
+            raise doc.error(f"the grid has no {station} {PREPARING_SYMBOLS[station]}", "prepare", name)
+    for station, symbol in PREPARING_SYMBOLS.items():
         if symbol in cells and station not in found.values():
             raise doc.error(f"the grid has a {station} {symbol}, at which no ingredient is prepared", "prepare")
     return dict(found)

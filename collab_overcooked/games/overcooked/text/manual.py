@@ -17,7 +17,7 @@ from ..engine.constants import (
     LETTERS,
     MAX_INGREDIENTS,
     NOTHING,
-    STATIONS,
+    PREPARING,
     Clock,
     Kind,
     LayoutSize,
@@ -195,7 +195,7 @@ class OvercookedManual(OvercookedText):
         used = {symbol for row in self.draw_map(k) for symbol in row}
         legend = [f"{letter} {TITLES[kind]}" for kind, letter in zip(Kind, LETTERS, strict=True) if letter in used]
         legend += ["W walls"] if "W" in used else []
-        legend += [f"{symbol} {kind.name.lower()}s" for symbol, kind in STATIONS.items() if symbol in used]
+        legend += [f"{symbol} {kind.name.lower()}s" for symbol, kind in PREPARING.items() if symbol in used]
         legend += [f"{' '.join(sorted(used & BELTS.keys()))} belts"] if used & BELTS.keys() else []
         return [
             MOVES,

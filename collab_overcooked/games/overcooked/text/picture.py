@@ -30,7 +30,7 @@ from collab_overcooked.render.model import (
     initials,
 )
 
-from ..engine.constants import BELTS, IDLE, Terrain
+from ..engine.constants import BELTS, NOT_COOKING, Terrain
 from ..engine.spec import SOUPS, Layout
 from .kitchen_scene import warning_text
 from .text import soup_text
@@ -148,7 +148,7 @@ def _cells(layout: Layout, scene: Scene, objects: Mapping[tuple[int, int], str])
             cells[tuple(gate["position"])] = BoardCell("open_gate", f"g{gate['counter']}", labels=(label,))
     for thing in scene["objects"]:
         x, y = thing["position"]
-        cooked = None if thing.get("tick", IDLE) == IDLE else thing["tick"]
+        cooked = None if thing.get("tick", NOT_COOKING) == NOT_COOKING else thing["tick"]
         cells[x, y] = object_cell(
             thing, layout.grid[y][x], cooked, thing.get("time", 0), (objects[x, y],) if (x, y) in objects else ()
         )
@@ -187,7 +187,7 @@ def _object_text(layout: Layout, thing: Thing) -> str:
     position = f"({x}, {y}) "
     if layout.grid[y][x] != "P":
         return position + held_text(thing)
-    if thing["tick"] == IDLE:
+    if thing["tick"] == NOT_COOKING:
         return f"{position}pot with {held_text(thing).removeprefix('soup of ')}"
     state = f"cooking, {thing['time'] - thing['tick']} of {thing['time']} steps left"
     if thing["ready"]:

@@ -12,9 +12,9 @@ from collab_overcooked.kernels.macro_actions import MEDIUM, Macro
 
 from ..engine.constants import (
     FIRST_ROWS,
-    IDLE,
     INGREDIENTS,
     MEMORY,
+    NOT_COOKING,
     NOTHING,
     PATIENCE,
     Action,
@@ -88,7 +88,11 @@ class OvercookedScenes(KitchenScenes):
     def scene_parts(self) -> dict[str, Part]:
         tables, medium = self.compiled.tables, [level == MEDIUM for level in self.compiled.levels]
         cells, position = tables.terrain[0].size, self.position_codec()
-        thing = self.thing_parsers() | {"tick": integer(IDLE, MAX_SCORE), "time": COUNT.parser, "ready": boolean_or_bit}
+        thing = self.thing_parsers() | {
+            "tick": integer(NOT_COOKING, MAX_SCORE),
+            "time": COUNT.parser,
+            "ready": boolean_or_bit,
+        }
         player = self.player_parts(thing)
         directed = codec.group(player | {"directive": _running(self._directives, cells)})
         scene = {

@@ -26,13 +26,13 @@ from ..engine.constants import (
     FIRST_INGREDIENT,
     FIRST_ROWS,
     HAND_END,
-    IDLE,
     INGREDIENTS,
     LETTERS,
     MAX_INGREDIENTS,
     MEMORY,
+    NOT_COOKING,
     NOTHING,
-    STATIONS,
+    PREPARING,
     Action,
     Clock,
     DirectiveHistory,
@@ -256,7 +256,7 @@ def pot_text(soup: Mapping[str, Any] | None) -> str:
         return f"0 of {MAX_INGREDIENTS} ingredients, off, not cooking"
     count = soup["ingredients"].count("tomato")
     tomatoes = f" ({count} of them tomatoes)" if count else ""
-    stage = "off, not cooking" if soup["tick"] == IDLE else "on, still cooking"
+    stage = "off, not cooking" if soup["tick"] == NOT_COOKING else "on, still cooking"
     if soup["ready"]:
         warning = warning_text(soup)
         stage = f"done, {warning}" if warning else "off, done"
@@ -511,7 +511,7 @@ class OvercookedText(OvercookedScenes):
 
     def draw_map(self, k: int) -> list[list[str]]:
         """Return the cells of a layout: objects by letters of their names, walls, belts and stations as in its grid."""
-        kept, grid = {"W", *STATIONS}, self.compiled.layouts[k].grid
+        kept, grid = {"W", *PREPARING}, self.compiled.layouts[k].grid
         rows = []
         for line in grid:
             rows.append([symbol if symbol in kept else " " for symbol in line])

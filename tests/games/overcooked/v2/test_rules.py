@@ -9,7 +9,7 @@ import pytest
 from games.overcooked.v2.world import Rollout
 
 from collab_overcooked.games.overcooked.engine.constants import (
-    IDLE,
+    NOT_COOKING,
     Effect,
     Item,
     LayoutSize,
@@ -46,7 +46,7 @@ def thing(item=Item.NONE, kinds=(), tick=0):
     return np.array([item, number_of_recipe(kinds), tick], np.int32)
 
 
-def pot(*kinds, tick=IDLE):
+def pot(*kinds, tick=NOT_COOKING):
     return thing(Item.SOUP, kinds, tick)
 
 
@@ -229,7 +229,7 @@ def test_move_players_does_not_swap():
 
 
 def test_pots_cook():
-    for before, after in ((pot(0, tick=18), 19), (pot(0, tick=19), 20), (pot(0, tick=20), 20), (pot(0), IDLE)):
+    for before, after in ((pot(0, tick=18), 19), (pot(0, tick=19), 20), (pot(0, tick=20), 20), (pot(0), NOT_COOKING)):
         cook(before, TIMES, 0)
         assert before[Thing.TICK] == after
 
@@ -318,8 +318,8 @@ def test_fill_pot():
         rules.fill_pot(cell, 2, TIMES, rng)
         item, soup, tick = cell.tolist()
         count = count_ingredients(soup)
-        state = "empty" if item == Item.NONE else "idle" if tick == IDLE else "cooked" if tick == 20 else "cooking"
-        assert item in (Item.NONE, Item.SOUP) and IDLE <= tick <= 20
+        state = {NOT_COOKING: "idle", 20: "cooked"}.get(tick, "cooking") if item != Item.NONE else "empty"
+        assert item in (Item.NONE, Item.SOUP) and NOT_COOKING <= tick <= 20
         assert (state != "idle" or 1 <= count <= 3) and (state != "cooking" or count == 3)
         states[state] += 1
     shares = {"empty": 0.4, "idle": 0.35, "cooking": 0.15, "cooked": 0.1}

@@ -28,7 +28,7 @@ from ...engine.compile import (
     recipes_of,
 )
 from ...engine.config import pack_changes
-from ...engine.constants import BELTS, MAX_INGREDIENTS, STATIONS, LayoutSize, NearestObject, Param, Shaping, Terrain
+from ...engine.constants import BELTS, MAX_INGREDIENTS, PREPARING, LayoutSize, NearestObject, Param, Shaping, Terrain
 from ...engine.observation_layout import AXES, empty_view, fill_view, further_planes, place_planes
 from ...engine.state import Tables
 from .config import OvercookedV2Config
@@ -132,7 +132,7 @@ def _frame(layout: Layout, terrain: np.ndarray) -> np.ndarray:
     frame[LayoutSize.POTS], frame[LayoutSize.OBJECT_CELLS] = len(layout.cells("P")), is_object(terrain).sum()
     frame[LayoutSize.BUTTONS] = len(layout.cells("L"))
     frame[LayoutSize.BELTS] = sum(len(layout.cells(symbol)) for symbol in BELTS)
-    frame[LayoutSize.STATIONS] = sum(len(layout.cells(symbol)) for symbol in STATIONS)
+    frame[LayoutSize.STATIONS] = sum(len(layout.cells(symbol)) for symbol in PREPARING)
     frame[LayoutSize.RECIPES], frame[LayoutSize.KINDS] = len(layout.recipes), layout.kinds
     return frame
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from ...engine.constants import BELTS, FIRST_PILE, NOTHING, STATIONS, KitchenEvent, Terrain
+from ...engine.constants import BELTS, FIRST_PILE, NOTHING, PREPARING, KitchenEvent, Terrain
 
 INGREDIENTS = ("onion", "tomato", "carrot", "mushroom", "potato", "cucumber", "leek", "pea", "apple", "banana")
 COOK_TIME = 20
@@ -19,7 +19,7 @@ SYMBOLS: dict[str, int] = {
     "L": Terrain.BUTTON,
     "B": Terrain.DISHES,
     **BELTS,
-    **STATIONS,
+    **PREPARING,
 }
 KINDS_OF_CELLS = SYMBOLS | {digit: FIRST_PILE + kind for kind, digit in enumerate(DIGITS)}
 

@@ -10,7 +10,7 @@ import numpy as np
 from collab_overcooked.kernels.grid import OFFSETS
 
 from ...engine.compile import compile_terrain, number_regions
-from ...engine.constants import BELTS, NOTHING, STATIONS
+from ...engine.constants import BELTS, NOTHING, PREPARING
 from ...engine.constants import SYMBOLS as KITCHEN_SYMBOLS
 from ...engine.generate import GeneratorConfig, draw_layouts, orders_to_prove, read_generator_config
 from ...engine.solvability import Cell, prove
@@ -19,7 +19,7 @@ from .spec import SEATS, Layout, load_kitchen
 
 # Of Overcooked, as written here
 SYMBOLS = {" ": " ", "X": "W", "O": "0", "T": "1", "D": "B", "P": "P", "S": "X"} | {
-    symbol: symbol for symbol in (*BELTS, *STATIONS)
+    symbol: symbol for symbol in (*BELTS, *PREPARING)
 }
 DEFAULTS = {"tomatoes": [1, 1]}  # of the generator, where they differ from Overcooked's
 

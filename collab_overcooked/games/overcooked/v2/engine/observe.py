@@ -11,7 +11,7 @@ from ...engine.constants import (
     FIRST_INGREDIENT,
     FIRST_PILE,
     HAND_END,
-    IDLE,
+    NOT_COOKING,
     NOTHING,
     Action,
     Change,
@@ -139,5 +139,5 @@ def draw_cells(tables, env, i, left, top, out):
             is_pot = kind == Terrain.POT
             draw_thing(cell, is_pot, times, at + planes[Plane.CONTENT], at + n_channels, channels, out)
             draw_work(cell, at, view, out)
-            if is_pot and timer < n_channels and cell[Thing.ITEM] == Item.SOUP and cell[Thing.TICK] != IDLE:
+            if is_pot and timer < n_channels and cell[Thing.ITEM] == Item.SOUP and cell[Thing.TICK] != NOT_COOKING:
                 out[at + timer] = clip_u8(max(time_left(cell, times, view), 0))

@@ -13,8 +13,8 @@ from collab_overcooked.kernels.rng import draw_below
 from ...engine.constants import (
     FIRST_INGREDIENT,
     HAND_END,
-    IDLE,
     MAX_INGREDIENTS,
+    NOT_COOKING,
     NOTHING,
     Action,
     Clock,
@@ -210,7 +210,7 @@ def fill_pot(pot, kinds, times, rng):
     count = 1 + draw_below(rng, MAX_INGREDIENTS) if ticket < 15 else MAX_INGREDIENTS
     put(pot, Item.SOUP)
     pot[Thing.SOUP] = draw_ingredients(count, kinds, rng)
-    pot[Thing.TICK] = IDLE
+    pot[Thing.TICK] = NOT_COOKING
     if ticket >= 15:
         time = times[pot[Thing.SOUP]]
         pot[Thing.TICK] = time if ticket >= 18 else time - 1 - draw_below(rng, time)

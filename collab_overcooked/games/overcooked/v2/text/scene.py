@@ -15,7 +15,7 @@ from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.io.schema import boolean_or_bit, integer, list_of, one_of, record
 
 from ...engine.compile import cells_of
-from ...engine.constants import BUTTON_TIME, IDLE, NOTHING, Clock, LayoutSize, Param, Player, Terrain, Thing
+from ...engine.constants import BUTTON_TIME, NOT_COOKING, NOTHING, Clock, LayoutSize, Param, Player, Terrain, Thing
 from ...engine.state import State, Tables
 from ...text.kitchen_scene import KitchenScenes, check_places
 from ..engine.constants import COOK_TIME, DELIVERY_PAYS, INGREDIENTS, Event
@@ -90,13 +90,13 @@ class OvercookedV2Scenes(KitchenScenes):
         if not in_pot:
             return {}
         is_ready = tick >= time
-        return {"left": 0 if tick == IDLE or is_ready else time - tick, "ready": is_ready}
+        return {"left": 0 if tick == NOT_COOKING or is_ready else time - tick, "ready": is_ready}
 
     def tick_of(self, soup: Mapping[str, Any], time: int, in_pot: bool) -> int:
         left: int = soup.get("left", 0)
         if not in_pot or soup.get("ready"):
             return time
-        return time - left if left else IDLE
+        return time - left if left else NOT_COOKING
 
     def scene_parts(self) -> dict[str, Part]:
         names, thing = self.ingredient_names, self.thing_parsers()

@@ -7,8 +7,7 @@ from typing import Any
 
 from collab_overcooked.io.text import plural
 
-from ...engine.constants import BELTS, BUTTON_TIME, MAX_INGREDIENTS, Clock, Param, Reason, Terrain
-from ...engine.constants import STATIONS as PREPARING
+from ...engine.constants import BELTS, BUTTON_TIME, MAX_INGREDIENTS, PREPARING, Clock, Param, Reason, Terrain
 from ...engine.state import State
 from ...text.kitchen_scene import warning_text
 from ...text.text import (
@@ -59,9 +58,9 @@ KINDS_OF_CELLS = {  # that a change may bring
     **{kind: f"a belt to the {kind.name.removeprefix('BELT_').lower()}" for kind in BELTS.values()},
     **{Terrain(Terrain.ONIONS + kind): f"a pile of {name}" for kind, name in enumerate(INGREDIENTS)},
 }
-STATIONS_NAMED = {symbol: kind.name.capitalize() for symbol, kind in PREPARING.items()}
-STATIONS = {"P": "pots", "B": "plate piles", "X": "serving cells", "R": "recipe indicators", "L": "buttons"}
-STATIONS |= {symbol: f"{kind.name.lower()}s" for symbol, kind in PREPARING.items()}
+PREPARING_TITLES = {symbol: kind.name.capitalize() for symbol, kind in PREPARING.items()}
+TITLES = {"P": "pots", "B": "plate piles", "X": "serving cells", "R": "recipe indicators", "L": "buttons"}
+TITLES |= {symbol: f"{kind.name.lower()}s" for symbol, kind in PREPARING.items()}
 
 Scene = Mapping[str, Any]
 
@@ -101,7 +100,7 @@ def unknown_text(recipes: Sequence[Recipe]) -> str:
 
 def stations_of(layout: Layout) -> Iterator[tuple[str, str, str]]:
     """Yield the symbol, the title and the cells of each kind of station that a layout has."""
-    titles = STATIONS | {str(kind): f"{INGREDIENTS[kind]} piles" for kind in range(layout.kinds)}
+    titles = TITLES | {str(kind): f"{INGREDIENTS[kind]} piles" for kind in range(layout.kinds)}
     for symbol, title in titles.items():
         if cells := layout.cells(symbol):
             yield symbol, title, ", ".join(map(str, cells))
@@ -171,7 +170,7 @@ class OvercookedV2Text(OvercookedV2Scenes):
         """Return what a thing lies on that is not in a pot."""
         x, y = thing["position"]
         symbol = self.layouts[self.layout_of(scene)].grid[y][x]
-        return "Belt" if symbol in BELTS else STATIONS_NAMED.get(symbol, "Counter")
+        return "Belt" if symbol in BELTS else PREPARING_TITLES.get(symbol, "Counter")
 
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
         k, steps = (0, self.max_cycles) if state is None else state.clock[i, [Clock.LAYOUT, Clock.LIMIT]].tolist()

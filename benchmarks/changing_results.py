@@ -21,7 +21,7 @@ from typing import Any
 import collab_overcooked
 from collab_overcooked.baselines.settings import TrainingSettings, read_config, settings_from
 from collab_overcooked.baselines.training import is_finished, train
-from collab_overcooked.games.overcooked.scoring import measure_recovery, phases_of
+from collab_overcooked.games.overcooked.scoring import measure_recovery, points_by_phase
 from collab_overcooked.games.overcooked.suite import CHANGING
 from collab_overcooked.io.files import write_atomic
 
@@ -66,9 +66,8 @@ def played(policy: Path, layouts: str, notice: int) -> dict[str, Any]:
             options={"changes": EVERY, "notice": notice},
         )
     )
-    by_phase = zip(*([sum(points) for _, points in phases_of(record)] for record in records), strict=True)
     recovered = [steps for record in records if (steps := measure_recovery(record)) is not None]
-    return {"phases": [fmean(scores) for scores in by_phase], "recovery": fmean(recovered) if recovered else None}
+    return {"phases": points_by_phase(records), "recovery": fmean(recovered) if recovered else None}
 
 
 def main() -> None:

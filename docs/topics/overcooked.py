@@ -18,7 +18,7 @@ from collab_overcooked.games.overcooked.engine.generate import GeneratorConfig
 from collab_overcooked.games.overcooked.engine.spec import load_kitchen
 from collab_overcooked.games.overcooked.env import Overcooked
 from collab_overcooked.games.overcooked.policies.proxy import proxy_layouts
-from collab_overcooked.games.overcooked.scoring import phases_of, published
+from collab_overcooked.games.overcooked.scoring import points_by_phase, published
 from collab_overcooked.games.overcooked.suite import CHANGING, ordered_layouts
 from collab_overcooked.games.overcooked.text import text
 from collab_overcooked.metrics.registry import measure as measure_record
@@ -189,8 +189,7 @@ def measure_changes() -> list[dict[str, Any]]:
     for (name, pool), notice, team in product(CHANGING.items(), (0, 20), ("greedy", "planner")):
         options = {"changes": 100, "notice": notice}
         records = played("overcooked", team, layouts=pool, episodes=4, options=options)
-        by_phase = zip(*([sum(points) for _, points in phases_of(record)] for record in records), strict=True)
-        row = {"kitchen": name, "notice": notice, "team": team, "phases": [fmean(scores) for scores in by_phase]}
+        row = {"kitchen": name, "notice": notice, "team": team, "phases": points_by_phase(records)}
         rows.append(row | {"recovery": fmean(measure_record(record, ["recovery"])["recovery"] for record in records)})
     return rows
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import zip_longest
 from statistics import fmean
 from typing import Any
 
@@ -72,6 +73,15 @@ def phases_of(record: OvercookedRecord) -> list[tuple[str, list[float]]]:
         if start < end:  # no change in the last step
             phases.append((name, points[start:end]))
     return phases
+
+
+def points_by_phase(records: Sequence[OvercookedRecord]) -> list[float]:
+    """Return the mean points of each phase of some episodes.
+
+    Players who stand in the way of a change put it off; an episode counts 0 in phases that it does not reach.
+    """
+    by_episode = [[sum(points) for _, points in phases_of(record)] for record in records]
+    return [fmean(points) for points in zip_longest(*by_episode, fillvalue=0.0)]
 
 
 def measure_recovery(record: OvercookedRecord) -> float | None:

@@ -28,7 +28,7 @@ from collab_overcooked.games.overcooked.engine.rules import (
 )
 from collab_overcooked.games.overcooked.engine.solvability import flood, floors_in_cycle, prove, works_anywhere
 from collab_overcooked.games.overcooked.env import Overcooked
-from collab_overcooked.games.overcooked.scoring import measure_recovery, phases_of
+from collab_overcooked.games.overcooked.scoring import measure_recovery, phases_of, points_by_phase
 from collab_overcooked.games.overcooked.suite import CHANGING
 from collab_overcooked.kernels.jit import row_at
 from collab_overcooked.kernels.rng import seed_states
@@ -469,6 +469,11 @@ def test_recovery_counts_steps_to_the_usual_rate() -> None:
     never = record_of([("b", [0.0, 20.0]), ("a", steady), ("b", [0.0] * 8)])
     assert measure_recovery(never) == (2 + 8) / 2, "a phase that never gets there counts with all its steps"
     assert phases_of(record_of([("a", steady), ("b", [])])) == [("a", steady)]
+
+
+def test_an_episode_counts_nothing_in_phases_that_it_does_not_reach():
+    blocked, changed = record_of([("a", [3.0, 3.0])]), record_of([("a", [2.0]), ("b", [4.0])])
+    assert points_by_phase([blocked, changed]) == [4.0, 2.0]
 
 
 def test_records_tell_the_kitchens_and_replay() -> None:

@@ -159,7 +159,7 @@ class Study:
 
     def play(self, command: str, egos: Sequence[str]) -> list[str]:
         """Return a command of ``partners`` that plays egos beside the partners of the pool."""
-        texts = ["partners", command, "--pool", self.name, "--ego", *egos, "--games", self.games]
+        texts = ["partners", command, "--pool", self.name, "--ego", *egos, "--episodes", self.games]
         return [*map(str, texts), "--out", str(self.out / command)]
 
     def stages(self) -> Iterator[tuple[str, Sequence[list[str] | Callable[[], None]]]]:

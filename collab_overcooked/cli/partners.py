@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from collab_overcooked.cli.app import OUT, command_group, say
-from collab_overcooked.cli.evaluate import policy_factory
+from collab_overcooked.cli.evaluate import LANGUAGE_WORKERS, WORKERS_HELP, policy_factory
 from collab_overcooked.cli.options import LlmOptions, several
 from collab_overcooked.cli.progress import ProgressBar
 
@@ -33,7 +33,9 @@ def show_pool(pool: PoolArg, /) -> None:
     from collab_overcooked.evaluation.partner_pool import partner_table, read_partner_pool
 
     read = read_partner_pool(pool)
-    OUT.print(f"{read.name}: {read.title or read.env_id}; {read.episodes} games per partner and seat, seed {read.seed}")
+    OUT.print(
+        f"{read.name}: {read.title or read.env_id}; {read.episodes} episodes per partner and seat, seed {read.seed}"
+    )
     OUT.print(partner_table(read).markdown())
 
 
@@ -53,11 +55,11 @@ def check_pools(
 
 PoolOpt = Annotated[str, Parameter(help="Built-in pool or path of a YAML file.")]
 EgoOpt = Annotated[list[str], several("Policies or METHOD=FILE with wildcards, one file per training seed.")]
-GamesOpt = Annotated[
-    int | None, Parameter(help="Games per partner and seat. Default: the pool's.", validator=Number(gte=1))
+EpisodesOpt = Annotated[
+    int | None, Parameter(help="Episodes per partner and seat. Default: the pool's.", validator=Number(gte=1))
 ]
 FamiliesOpt = Annotated[list[str] | None, several("Families of partners. Default: all.")]
-WorkersOpt = Annotated[str | None, Parameter(help="Number of worker processes, or ray[:ADDRESS].")]
+WorkersOpt = Annotated[str | None, Parameter(help=WORKERS_HELP)]
 
 
 @partners_app.command(name="play")
@@ -67,7 +69,7 @@ def play_partner(
     /,
     *,
     ego: Annotated[str, Parameter(help="Policy in the seat beside it.")] = "greedy",
-    games: Annotated[int, Parameter(help="Games per seat.", validator=Number(gte=1))] = 1,
+    episodes: Annotated[int, Parameter(help="Episodes per seat.", validator=Number(gte=1))] = 1,
 ) -> None:
     """Play games beside one partner and print their returns."""
     from collab_overcooked.evaluation.partner_pool import read_partner_pool
@@ -75,7 +77,7 @@ def play_partner(
 
     read = read_partner_pool(pool)
     chosen = read.partner(partner)
-    for cell in plan_cells(read, read_egos([f"ego={ego}"]), [chosen], games, among=False):
+    for cell in plan_cells(read, read_egos([f"ego={ego}"]), [chosen], episodes, among=False):
         ((line, returns),) = cell.run()
         best = f", best known {chosen.best.value:g} by {chosen.best.by}" if chosen.best else ""
         OUT.print(f"{ego} as agent_{line.seat} with {partner}: {', '.join(f'{r:g}' for r in returns)}{best}")
@@ -87,10 +89,10 @@ def score_egos(
     pool: PoolOpt,
     ego: EgoOpt,
     out: Annotated[Path, Parameter(help="Results folder; the same command resumes it, other egos are added.")],
-    games: GamesOpt = None,
+    episodes: EpisodesOpt = None,
     split: Annotated[str, Parameter(help="Partners of this split: train, validation or test.")] = "test",
     families: FamiliesOpt = None,
-    workers: WorkersOpt = "1",
+    workers: WorkersOpt = None,
     llm_options: LlmOptions = LlmOptions(),
 ) -> None:
     """Score egos beside partners that they have not met, in every seat; egos that have met one are skipped.
@@ -104,14 +106,15 @@ def score_egos(
     read, egos = read_partner_pool(pool), read_egos(ego)
     specs = [*map(read.spec, read.select(split, families)), *(ego.spec for ego in egos)]
     with policy_factory(specs, llm_options, out) as make, ProgressBar("partners and seats") as progress:
+        chosen: int | str | None = LANGUAGE_WORKERS if make and workers is None else workers
         lines = score(
             read,
             egos,
             out,
             split=split,
             families=families,
-            episodes=games,
-            workers=workers,
+            episodes=episodes,
+            workers=chosen,
             make=make,
             progress=progress,
         )
@@ -124,8 +127,8 @@ def find_best(
     pool: PoolOpt,
     ego: EgoOpt,
     out: Annotated[Path, Parameter(help="Results folder; receives the pool with its best responses, too.")],
-    games: GamesOpt = None,
-    workers: WorkersOpt = "1",
+    episodes: EpisodesOpt = None,
+    workers: WorkersOpt = None,
     llm_options: LlmOptions = LlmOptions(),
 ) -> None:
     """Write a pool that names the best response to each partner and the return of a random ego.
@@ -140,7 +143,8 @@ def find_best(
     egos = read_egos(["random", *(name for name in ego if name != "random")])
     specs = [*map(read.spec, read.partners), *(ego.spec for ego in egos)]
     with policy_factory(specs, llm_options, out) as make, ProgressBar("partners and seats") as progress:
-        measured = find_best_responses(read, egos, out, games, workers=workers, make=make, progress=progress)
+        chosen: int | str | None = LANGUAGE_WORKERS if make and workers is None else workers
+        measured = find_best_responses(read, egos, out, episodes, workers=chosen, make=make, progress=progress)
     path = out / f"{read.name}.yaml"
     partners = [replace(partner, policy=read.spec(partner)) for partner in measured.partners]
     write_partner_pool(path, replace(read, partners=tuple(partners)))

@@ -269,7 +269,7 @@ def cross_play(
     options: Mapping[str, Any] | None = None,
     episodes: int = 20,
     seed: int = 0,
-    workers: int | str | None = 1,
+    workers: int | str | None = None,
     make: MakePolicy | None = None,
     progress: Callable[[int, int], None] | None = None,
     out: Path | None = None,

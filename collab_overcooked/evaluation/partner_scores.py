@@ -215,7 +215,7 @@ def score(
     families: Sequence[str] | None = None,
     episodes: int | None = None,
     kind: str = PARTNER,
-    workers: int | str | None = 1,
+    workers: int | str | None = None,
     make: MakePolicy | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[PartnerScore]:
@@ -280,7 +280,7 @@ def find_best_responses(
     out: Path,
     episodes: int | None = None,
     *,
-    workers: int | str | None = 1,
+    workers: int | str | None = None,
     make: MakePolicy | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> PartnerPool:

@@ -128,7 +128,7 @@ def test_readers_run_no_code_that_their_files_name(spec, planted, donors):
         ("study", "run", study, "--preview", "--port", "99999"),
         *(("partners", verb, pool) for verb in ("show", "check")),
         ("partners", "play", pool, "one"),
-        ("partners", "score", "--pool", pool, "--ego", "greedy", "--games", "1", "--out", planted / "scores"),
+        ("partners", "score", "--pool", pool, "--ego", "greedy", "--episodes", "1", "--out", planted / "scores"),
         ("train", "ego", "Overcooked-v0", "--pool", pool, "--steps", "100", "--out", planted / "ego"),
     ):
         run(*words)

@@ -18,7 +18,11 @@ from collab_overcooked.evaluation.partner_pool import read_partner_pool
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "how_to" / "partners.md"
 EXAMPLES = PAGE.parents[1] / "examples"
 ADDRESS = "http://localhost:11434/v1"
-TINY = {"score": ["--games", "1", "--families", "scripted"], "best": ["--games", "2"], "table": ["--resamples", "10"]}
+TINY = {
+    "score": ["--episodes", "1", "--families", "scripted"],
+    "best": ["--episodes", "2"],
+    "table": ["--resamples", "10"],
+}
 
 
 @pytest.mark.nightly

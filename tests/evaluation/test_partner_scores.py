@@ -209,9 +209,9 @@ def test_commands(pool, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("collab_overcooked.cli.progress.LOG_GAP", 0.0)
     write_partner_pool(Path("pool.yaml"), pool)
     for command in (
-        "partners play pool.yaml clone --ego greedy --games 2",
-        "partners score --pool pool.yaml --ego greedy sp=ppo:cramped_room --out out --games 1 --families clone",
-        "partners best --pool pool.yaml --ego greedy --out best --games 2",
+        "partners play pool.yaml clone --ego greedy --episodes 2",
+        "partners score --pool pool.yaml --ego greedy sp=ppo:cramped_room --out out --episodes 1 --families clone",
+        "partners best --pool pool.yaml --ego greedy --out best --episodes 2",
     ):
         with pytest.raises(SystemExit) as exit_:
             app(command.split())

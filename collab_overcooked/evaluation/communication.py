@@ -42,7 +42,7 @@ from collab_overcooked.policies.specs import PolicySpec, make_known_policy
 from collab_overcooked.policies.trained import NetworkPolicy
 from collab_overcooked.runner.decisions import Answer, Ask
 from collab_overcooked.runner.env_variants import by_variant, env_key, variant_of
-from collab_overcooked.runner.episode import Answers, Event, Started, Stepped, answer_for, drive, episode
+from collab_overcooked.runner.episode import Answers, Episode, Event, Started, Stepped, answer_for, drive
 from collab_overcooked.runner.teams import MakePolicy, Team, make_team, team_text
 
 Array = np.ndarray
@@ -202,7 +202,7 @@ class _Group:
         record = self.records[number]
         self.game, self.env = self.stages[number]
         self.game.follow(self.env.arrays[0].said, script)
-        run = episode(self.env, record.specs, record.seed, **self.arguments[number])
+        run = Episode(self.env, record.specs, record.seed, **self.arguments[number])
         with Answers(self.team) as answers:
 
             def answer(event: Event) -> Answer:

@@ -32,7 +32,7 @@ from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.reporting.talk import deliveries, words_of
 from collab_overcooked.runner.conversation import Replace
 from collab_overcooked.runner.env_variants import variant_of
-from collab_overcooked.runner.episode import Answers, drive, episode
+from collab_overcooked.runner.episode import Answers, Episode, drive
 from collab_overcooked.runner.match import cached_env
 from collab_overcooked.runner.replay import replay
 from collab_overcooked.runner.teams import MakePolicy, make_team, team_text
@@ -122,7 +122,7 @@ def _play(record: EpisodeRecord, arguments: Mapping[str, Any], make: MakePolicy,
     """Play an episode again while others hear something else; returns its return."""
     limit = {"max_cycles": record.max_cycles} if record.max_cycles_given else {}
     env = cached_env(record.env_id, {**record.env_kwargs, **limit})
-    run = episode(env, record.specs, record.seed, **arguments, replaced=replaced)
+    run = Episode(env, record.specs, record.seed, **arguments, replaced=replaced)
     with Answers(make_team(record.specs, make)) as answers:
         return episode_return([step.rewards for step in drive(run, answers.to).steps])
 

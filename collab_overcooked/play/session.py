@@ -36,7 +36,7 @@ from collab_overcooked.policies.registry import PERSON
 from collab_overcooked.policies.specs import PolicySpec, make_known_policy
 from collab_overcooked.reporting.naming import page_names, renaming, single_names
 from collab_overcooked.reporting.pictures import picture_of
-from collab_overcooked.runner.episode import accounts_of, episode
+from collab_overcooked.runner.episode import Episode, accounts_of
 from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.teams import MakePolicy, make_team
 
@@ -250,7 +250,7 @@ class Session:
         self._number += 1
         match, settings = round_.match, replace(self.settings, clock=self._clock)
         team = await asyncio.to_thread(make_team, match.team, self._make_policy)
-        run = episode(
+        run = Episode(
             self.env,
             match.team,
             match.seed,

@@ -34,7 +34,7 @@ from collab_overcooked.questions.items import (
 )
 from collab_overcooked.questions.options import PLAY, STATE, WORDS
 from collab_overcooked.questions.source import OTHER, asked_seat, source_of
-from collab_overcooked.runner.episode import Event, Stepped, answer_for, drive, episode, policy_seed
+from collab_overcooked.runner.episode import Episode, Event, Stepped, answer_for, drive, policy_seed
 from collab_overcooked.runner.match import Match, cached_env, cached_team
 from collab_overcooked.runner.teams import MakePolicy, Team
 
@@ -134,7 +134,7 @@ class QuestionMatch(Match):
         checked_env(item)
         env = cached_env(self.env_id, self.env_kwargs)
         scene = {"state": item.scene.state}
-        run = episode(env, team.specs, self.seed, task=self.task, limits=self.limits, reset_options=scene)
+        run = Episode(env, team.specs, self.seed, task=self.task, limits=self.limits, reset_options=scene)
         scenes: list[Mapping[str, Any]] = [item.scene.state]
         actions: list[Sequence[str]] = []
         chosen: int | None = None

@@ -155,37 +155,69 @@ watching: ContextVar[Callable[[Event], None] | None] = ContextVar("watching", de
 """Called with every event of the episodes that policies play in this context."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class EpisodeConfig:
-    """Options of an episode beside its environment, team and seed."""
-
-    episode: int = 0  # Number of the episode, for the record
-    task: str = ""  # Name of the task, for the record and the policies
-    level: int | None = None  # Level of the task, for the record
-    limits: Limits | None = None  # Of conversations and corrections; the defaults if None
-    fresh: bool = True  # First of its series; see ``episode``
-    feedback: Sequence[str] = ()  # On the previous episode by seat, for the record and the seats
-    accounts: Callable[[], Mapping[str, Any]] = dict  # Returns the cost of answers by agent, when the episode is over
-    reset_options: Mapping[str, Any] | None = None  # Of the environment's reset; not part of the record
-    ends_after: int | None = None  # Steps after which it is stopped before its time limit, which agents know
-    replaced: Replace | None = None  # Replaces what others hear, unknown to the agents and the record
-
-
 class Episode(Generator[Event, Answer, EpisodeRecord]):
-    """A running episode; see ``episode``.
+    """A running episode: a generator that yields ``Started``, ``Ask`` and ``Stepped`` and is sent the answers.
+
+    Args:
+        env: Environment with one seat for each spec; its masks must be in the infos (``mask_in="info"``).
+        specs: Specs of the policies by seat, for the record.
+        seed: Seed of the environment; the policies' seeds are derived from it.
+        task: Name of the task, for the record and the policies.
+        episode: Number of the episode, for the record.
+        level: Level of the task, for the record.
+        limits: Limits of conversations and corrections; the defaults if None.
+        fresh: Whether the episode is the first of its series. In later ones, the environment's generator goes on from
+            the previous episode unless there are ``reset_options``, and the policies' seeds depend on the number.
+        feedback: Feedback on the previous episode by seat, for the record and the seats.
+        reset_options: Options of the environment's reset, such as those of a record that is played again; they are
+            not part of the record.
+        accounts: Function that returns the cost of answers by agent, called when the episode is over.
+        ends_after: Steps after which the episode is stopped before its time limit; agents know this number.
+        replaced: Function that returns what others hear instead of a message, None for nothing. Agents do not know.
 
     Attributes:
         steps: The record's steps so far.
-        ends_after: Steps after which the episode is stopped before its time limit, which agents know.
+        ends_after: As given.
+
+    Raises:
+        ValueError: If there is not one spec per seat, or the masks are not in the infos.
     """
 
-    def __init__(self, env: ParallelEnv, specs: Sequence[str], seed: int, config: EpisodeConfig) -> None:
+    def __init__(
+        self,
+        env: ParallelEnv,
+        specs: Sequence[str],
+        seed: int,
+        *,
+        task: str = "",
+        episode: int = 0,
+        level: int | None = None,
+        limits: Limits | None = None,
+        fresh: bool = True,
+        feedback: Sequence[str] = (),
+        reset_options: Mapping[str, Any] | None = None,
+        accounts: Callable[[], Mapping[str, Any]] = dict,
+        ends_after: int | None = None,
+        replaced: Replace | None = None,
+    ) -> None:
         if len(specs) != env.game.n_agents:
             raise ValueError(f"team: {len(specs)} policies for {env.game.n_agents} seats of {env.game.id}")
         if env.mask_in != "info":
             raise ValueError(f"mask_in must be 'info' to play teams, not {env.mask_in!r}")
-        self.env, self.game, self.specs, self.seed, self.config = env, env.game, specs, seed, config
-        self._limits, self.ends_after = config.limits or Limits(), config.ends_after
+        self.env = env
+        self.game = env.game
+        self.specs = specs
+        self.seed = seed
+        self.ends_after = ends_after
+        self._task = task
+        self._number = episode
+        self._level = level
+        self._limits = limits or Limits()
+        self._fresh = fresh
+        self._feedback = feedback
+        self._reset_options = reset_options
+        self._accounts = accounts
+        self._replaced = replaced
         self.steps: list[Step] = []
         self._record_class = record_class(env.game.id)
         self._step_class = step_class(self._record_class)
@@ -215,15 +247,15 @@ class Episode(Generator[Event, Answer, EpisodeRecord]):
         return self._record().replace(ended="" if self._over else "left")
 
     def _play(self) -> Generator[Event, Answer, EpisodeRecord]:
-        env, config = self.env, self.config
+        env = self.env
         observations = self._reset()
-        seed = self.seed if config.fresh else derive_seed(self.seed, "episode", config.episode)
+        seed = self.seed if self._fresh else derive_seed(self.seed, "episode", self._number)
         observers: dict[int, Observer] = {}
         silent: set[int] = set()
         self._log_start()  # the episode may be left before its first step
-        voices, ordered = self._receive((yield Started(env, config.task, seed, observers, silent, self._limits)))
+        voices, ordered = self._receive((yield Started(env, self._task, seed, observers, silent, self._limits)))
         self._log_start()
-        self._table = table = Decisions(self.game, self._limits, config.feedback, observers, seed, config.replaced)
+        self._table = table = Decisions(self.game, self._limits, self._feedback, observers, seed, self._replaced)
         while env.agents and len(self.steps) != self.ends_after:
             snapshot = DecisionState(env.clone_state().state, len(self.steps), observations, env, silent)
             decided = yield from table.decide(snapshot, voices)
@@ -262,9 +294,8 @@ class Episode(Generator[Event, Answer, EpisodeRecord]):
         return self._record()
 
     def _reset(self) -> dict[str, Any]:
-        config = self.config
-        is_seeded = config.fresh or config.reset_options is not None
-        observations, _ = self.env.reset(seed=self.seed if is_seeded else None, options=config.reset_options)
+        is_seeded = self._fresh or self._reset_options is not None
+        observations, _ = self.env.reset(seed=self.seed if is_seeded else None, options=self._reset_options)
         return observations
 
     def _log_start(self) -> None:
@@ -291,8 +322,8 @@ class Episode(Generator[Event, Answer, EpisodeRecord]):
         return voices, {"ordered": list(message.orders)} if message.orders else {}
 
     def _record(self) -> EpisodeRecord:
-        env, game, config, logger = self.env, self.game, self.config, self._logger
-        accounts = config.accounts()
+        env, game, logger = self.env, self.game, self._logger
+        accounts = self._accounts()
         updates = {agent: account["updates"] for agent, account in accounts.items() if account.get("updates")}
         costs = {agent: _without_updates(account) for agent, account in accounts.items()}
         further = logger.end() if logger is not None else {}
@@ -302,11 +333,11 @@ class Episode(Generator[Event, Answer, EpisodeRecord]):
             env_id=game.id,
             env_kwargs=game.kwargs,
             seed=self.seed,
-            episode=config.episode,
+            episode=self._number,
             team=dict(zip(env.possible_agents, self.specs, strict=True)),
             version=__version__,
-            task=config.task,
-            level=config.level,
+            task=self._task,
+            level=self._level,
             max_cycles=env.max_cycles,
             max_cycles_given=env.max_cycles != game.max_cycles,
             ends_after=self.ends_after,
@@ -316,94 +347,20 @@ class Episode(Generator[Event, Answer, EpisodeRecord]):
             timesteps=len(self.steps),
             accounts=convert({agent: cost for agent, cost in costs.items() if cost}, dict[str, Usage]),
             plan_updates=convert(updates, dict[str, list[PlanUpdate]]),
-            feedback=list(config.feedback),
+            feedback=list(self._feedback),
             limits=self._limits.changed(),
             **{name: convert(value, types[name]) for name, value in further.items()},
         )
 
 
-def episode(
-    env: ParallelEnv,
-    specs: Sequence[str],
-    seed: int,
-    *,
-    task: str = "",
-    episode: int = 0,
-    level: int | None = None,
-    limits: Limits | None = None,
-    fresh: bool = True,
-    feedback: Sequence[str] = (),
-    reset_options: Mapping[str, Any] | None = None,
-    accounts: Callable[[], Mapping[str, Any]] = dict,
-    ends_after: int | None = None,
-    replaced: Replace | None = None,
-) -> Episode:
-    """Begin an episode that requests every decision: a generator of events that is sent the answers.
-
-    Args:
-        env: Environment with one seat for each spec; its masks must be in the infos (``mask_in="info"``).
-        specs: Specs of the policies by seat, for the record.
-        seed: Seed of the environment; the policies' seeds are derived from it.
-        task: Name of the task, for the record and the policies.
-        episode: Number of the episode, for the record.
-        level: Level of the task, for the record.
-        limits: Limits of conversations and corrections; the defaults if None.
-        fresh: Whether the episode is the first of its series. In later ones, the environment's generator goes on from
-            the previous episode unless there are ``reset_options``, and the policies' seeds depend on the number.
-        feedback: Feedback on the previous episode by seat, for the record and the seats.
-        reset_options: Options of the environment's reset, such as those of a record that is played again; they are
-            not part of the record.
-        accounts: Function that returns the cost of answers by agent, called when the episode is over.
-        ends_after: Steps after which the episode is stopped before its time limit; agents know this number.
-        replaced: Function that returns what others hear instead of a message, None for nothing. Agents do not know.
-
-    Returns:
-        A generator that yields ``Started``, ``Ask`` and ``Stepped``, is sent the answers, and returns the record.
-
-    Raises:
-        ValueError: If there is not one spec per seat, or the masks are not in the infos.
-    """
-    config = EpisodeConfig(
-        task=task,
-        episode=episode,
-        level=level,
-        limits=limits,
-        fresh=fresh,
-        feedback=feedback,
-        reset_options=reset_options,
-        accounts=accounts,
-        ends_after=ends_after,
-        replaced=replaced,
-    )
-    return Episode(env, specs, seed, config)
-
-
-def play_episode(
-    env: ParallelEnv,
-    team: Team,
-    seed: int,
-    *,
-    task: str = "",
-    episode: int = 0,
-    level: int | None = None,
-    limits: Limits | None = None,
-    fresh: bool = True,
-    feedback: Sequence[str] = (),
-    ends_after: int | None = None,
-) -> EpisodeRecord:
+def play_episode(env: ParallelEnv, team: Team, seed: int, **options: Any) -> EpisodeRecord:
     """Play one episode with a team of policies.
 
     Args:
         env: Environment with one seat for each policy.
         team: Policies of all seats.
         seed: Seed of the environment.
-        task: Name of the task, for the record and the policies.
-        episode: Number of the episode, for the record.
-        level: Level of the task, for the record.
-        limits: Limits of conversations and corrections; the defaults if None.
-        fresh: Whether the environment is seeded; if False, its generator goes on from the previous episode.
-        feedback: Feedback on the previous episode by seat, for the record and the seats.
-        ends_after: Steps after which the episode is stopped before its time limit; agents know this number.
+        options: Further arguments of ``Episode``, such as the name of the task.
 
     Returns:
         The record without its metrics, as JSON values.
@@ -411,18 +368,8 @@ def play_episode(
     Raises:
         ValueError: If the team does not have one policy per seat, or a policy returns an invalid answer.
     """
-    config = EpisodeConfig(
-        task=task,
-        episode=episode,
-        level=level,
-        limits=limits,
-        fresh=fresh,
-        feedback=feedback,
-        accounts=lambda: accounts_of(env, team),
-        ends_after=ends_after,
-    )
     with Answers(team) as answers:
-        return drive(Episode(env, team.specs, seed, config), answers.to)
+        return drive(Episode(env, team.specs, seed, accounts=lambda: accounts_of(env, team), **options), answers.to)
 
 
 def drive(

@@ -17,7 +17,7 @@ from collab_overcooked.game_spec import NO_TEACHER
 from collab_overcooked.metrics.registry import game_metrics
 from collab_overcooked.policies.specs import PolicySpec, make_known_policy
 from collab_overcooked.runner.env_variants import env_key
-from collab_overcooked.runner.episode import Limits, episode
+from collab_overcooked.runner.episode import Episode, Limits
 from collab_overcooked.runner.records import Key
 from collab_overcooked.runner.teaching import Teaching, make_teaching, play_series
 from collab_overcooked.runner.teams import SWAPPED, MakePolicy, Team, make_team, team_text
@@ -107,7 +107,7 @@ class Match:
                 level=self.level,
                 limits=self.limits,
             )
-        decided = episode(
+        decided = Episode(
             env, self.team, self.seed, task=self.task, episode=self.first, level=self.level, limits=self.limits
         )
         record = decided.take(actions)

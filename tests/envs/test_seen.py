@@ -16,7 +16,7 @@ from collab_overcooked.policies.api import AgentView, EnvInfo, Message
 from collab_overcooked.policies.search.mcts import MctsSettings, TreeSearch
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.registry import load_game, registered
-from collab_overcooked.runner.episode import Ask, episode
+from collab_overcooked.runner.episode import Ask, Episode
 from collab_overcooked.testing import check_game
 
 GAMES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -253,7 +253,7 @@ ACTIONS = ["wait(1)", "wait(2)", "pickup(egg,ingredient_dispenser)", "place_obj_
 
 def seen_by_the_chef(env: Any, plan: str, say: str = "") -> list[str]:
     """Return what the chef sees while its teammate carries out the beginning of a plan."""
-    run, answer, result = episode(env, ("one", "two"), 1, task="boiled_egg"), None, []
+    run, answer, result = Episode(env, ("one", "two"), 1, task="boiled_egg"), None, []
     while len(result) < 2:
         event = run.send(answer)
         answer = None

@@ -20,7 +20,7 @@ from collab_overcooked.play.practice import Goal
 from collab_overcooked.play.settings import PlaySettings
 from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.runner.conversation import Limits
-from collab_overcooked.runner.episode import episode
+from collab_overcooked.runner.episode import Episode
 from collab_overcooked.runner.teams import make_team
 
 STEPS = 4
@@ -82,7 +82,7 @@ class Table:
         everybody = [*self.people.values(), *self.watchers, *([self.voice] if self.voice else [])]
         readers = [asyncio.create_task(self._read(person, respond)) for person in everybody if person.left_at is None]
         await asyncio.sleep(0)
-        run = episode(self.env, self.specs, 7, task="cramped_room", limits=self.limits)
+        run = Episode(self.env, self.specs, 7, task="cramped_room", limits=self.limits)
 
         async def begin() -> None:
             pass

@@ -8,7 +8,7 @@ from support.records import record_of
 
 from collab_overcooked import make
 from collab_overcooked.reporting.talk import symbols_of, talk_card
-from collab_overcooked.runner.episode import episode
+from collab_overcooked.runner.episode import Episode
 
 EVENT = {"label": "", "event": "moved", "reason": "OK", "room": "", "adversary": "", "subject": None}
 EVENT |= {"caught": False, "completed": False, "escaped": False}
@@ -65,6 +65,6 @@ def test_refused_acts_say_nothing():
             env.step(acts)
             chosen.append([*acts.values()])
             said.append(env.arrays[1].spoken[0].tolist())
-        assert symbols_of(episode(env, ["random"] * env.game.n_agents, seed).take(chosen)) == said
+        assert symbols_of(Episode(env, ["random"] * env.game.n_agents, seed).take(chosen)) == said
         refused += said != [[action // n_acts for action in acts] for acts in chosen]
     assert refused

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
+import inspect
 import json
 from collections import Counter
-from dataclasses import fields
 from itertools import pairwise
 
 import numpy as np
@@ -19,13 +19,12 @@ from collab_overcooked.policies.api import Decision, Message
 from collab_overcooked.runner.conversation import Conversation, Delivery, Plans
 from collab_overcooked.runner.episode import (
     Ask,
-    EpisodeConfig,
+    Episode,
     Limits,
     Started,
     Stepped,
     derive_seed,
     drive,
-    episode,
     episode_seed,
     make_logger,
     play_episode,
@@ -337,15 +336,18 @@ OPTIONS = {  # of an episode, each with a value that is not its default
 
 
 def test_every_option_of_an_episode_reaches_it(env):
-    assert OPTIONS.keys() == {option.name for option in fields(EpisodeConfig)}
-    assert episode(env, ("one", "two"), 1, **OPTIONS).config == EpisodeConfig(**OPTIONS)
+    declared = inspect.signature(Episode).parameters.values()
+    assert OPTIONS.keys() == {option.name for option in declared if option.kind is option.KEYWORD_ONLY}
+    kept = vars(Episode(env, ("one", "two"), 1, **OPTIONS)).values()
+    for name, value in OPTIONS.items():
+        assert any(attribute is value for attribute in kept), name
 
 
 def test_an_episode_that_is_not_fresh_goes_on_with_the_generator_of_the_one_before():
     env = collab_overcooked.make("Housework-v0", max_cycles=3)
     scenes = []
     for fresh in (True, False, True, False):
-        run = episode(env, ("one", "two"), 7, fresh=fresh)
+        run = Episode(env, ("one", "two"), 7, fresh=fresh)
         next(run)
         scenes.append(env.scene())
         run.close()
@@ -353,15 +355,15 @@ def test_an_episode_that_is_not_fresh_goes_on_with_the_generator_of_the_one_befo
 
 
 def test_an_episode_is_left_when_the_driver_says_so(env):
-    run = episode(env, ("one", "two"), 1, task="boiled_egg")
+    run = Episode(env, ("one", "two"), 1, task="boiled_egg")
     left = drive(run, lambda event: "wait(1)", lambda event: isinstance(event, Stepped) and event.timestep == 3)
     assert (left.timesteps, left.ended) == (3, "left")
-    whole = drive(episode(env, ("one", "two"), 1, task="boiled_egg"), lambda event: "wait(1)")
+    whole = drive(Episode(env, ("one", "two"), 1, task="boiled_egg"), lambda event: "wait(1)")
     assert whole.steps[:3] == left.steps and not whole.ended
 
 
 def test_an_episode_asks_and_tells_of_its_steps(env):
-    events, record = driven(episode(env, ("one", "two"), 1, task="boiled_egg"), lambda ask: "wait(1)")
+    events, record = driven(Episode(env, ("one", "two"), 1, task="boiled_egg"), lambda ask: "wait(1)")
     assert isinstance(events[0], Started) and events[0].seed == 1
     assert [event.timestep for event in events if isinstance(event, Stepped)] == list(range(1, 26))
     asked = [(event.seat, event.kind, event.seen.timestep) for event in events if isinstance(event, Ask)]
@@ -370,7 +372,7 @@ def test_an_episode_asks_and_tells_of_its_steps(env):
 
 
 def test_an_episode_that_is_left_gives_its_steps(env):
-    run = episode(env, ("one", "two"), 1)
+    run = Episode(env, ("one", "two"), 1)
     assert next(run).env is env and isinstance(next(run), Ask)
     assert isinstance(run.send("wait(1)"), Ask) and isinstance(run.send("wait(1)"), Stepped)
     next(run)
@@ -383,7 +385,7 @@ def test_an_episode_that_is_left_gives_its_steps(env):
 @pytest.mark.parametrize("env_id", collab_overcooked.registered())
 def test_an_episode_that_is_left_before_its_first_step_is_a_record(env_id):
     env = collab_overcooked.make(env_id)
-    run = episode(env, ["random"] * len(env.possible_agents), 1, task="any", level=1)
+    run = Episode(env, ["random"] * len(env.possible_agents), 1, task="any", level=1)
     next(run)
     record = run.close()
     assert record.ended == "left" and parse_record(dump_line(record).decode(), env_id).steps == []
@@ -393,7 +395,7 @@ def test_an_episode_that_is_left_before_its_first_step_is_a_record(env_id):
 def test_a_record_has_every_field_of_a_games_events_and_logger(env_id):
     """What a class of records does not declare would be dropped without a word."""
     env, logger = collab_overcooked.make(env_id, max_cycles=25), make_logger(env_id)
-    rng, run, answer, events = np.random.default_rng(0), episode(env, ["x"] * len(env.possible_agents), 1), None, 0
+    rng, run, answer, events = np.random.default_rng(0), Episode(env, ["x"] * len(env.possible_agents), 1), None, 0
 
     def check(kept, logged):
         for name, value in logged.items():
@@ -420,7 +422,7 @@ def test_a_record_has_every_field_of_a_games_events_and_logger(env_id):
 
 
 def test_an_episode_that_was_not_begun_can_be_left(env):
-    assert episode(env, ("one", "two"), 1).close().steps == []
+    assert Episode(env, ("one", "two"), 1).close().steps == []
 
 
 @given(
@@ -428,7 +430,7 @@ def test_an_episode_that_was_not_begun_can_be_left(env):
 )
 @settings(max_examples=25)
 def test_whatever_is_answered_and_whenever_it_is_left_the_record_is_whole(env, answers, data):
-    run, answer = episode(env, ("one", "two"), 3, task="boiled_egg", level=1), None
+    run, answer = Episode(env, ("one", "two"), 3, task="boiled_egg", level=1), None
     for _ in range(data.draw(st.integers(1, 60))):
         event = run.send(answer)
         answer = None
@@ -443,7 +445,7 @@ def test_whatever_is_answered_and_whenever_it_is_left_the_record_is_whole(env, a
 
 
 def test_a_voice_without_a_seat_is_heard_by_all(env):
-    run, answer, inboxes = episode(env, ("one", "two"), 1, task="boiled_egg", level=1), None, []
+    run, answer, inboxes = Episode(env, ("one", "two"), 1, task="boiled_egg", level=1), None, []
     while True:
         try:
             event = run.send(answer)
@@ -580,7 +582,7 @@ def test_a_policy_that_answers_for_several_seats_orders_them():
             return Decision(action=0, turn_order=(3, 1)) if event.seat in (1, 3) else Decision(action=0)
         return None
 
-    run, value = episode(env, ["a", "b", "c", "b"], 0), None
+    run, value = Episode(env, ["a", "b", "c", "b"], 0), None
     with pytest.raises(StopIteration) as over:
         while True:
             value = answer(run.send(value))
@@ -592,7 +594,7 @@ def test_a_policy_that_answers_for_several_seats_orders_them():
 @pytest.mark.parametrize("turn_order", [(1, 1), (0, 4)])
 def test_a_turn_order_of_other_seats_is_refused(turn_order):
     env = collab_overcooked.make("CuisineWorld-v0", level="level_1", agents=2, max_cycles=1)
-    run = episode(env, ["a", "b"], 0)
+    run = Episode(env, ["a", "b"], 0)
     run.send(None)
     assert isinstance(run.send(None), Ask)
     with pytest.raises(ValueError, match="must name seats of the game once each"):
@@ -600,7 +602,7 @@ def test_a_turn_order_of_other_seats_is_refused(turn_order):
 
 
 def test_games_with_a_fixed_order_refuse_a_turn_order(env):
-    run = episode(env, ["a", "b"], 0)
+    run = Episode(env, ["a", "b"], 0)
     run.send(None)
     assert isinstance(run.send(None), Ask)
     with pytest.raises(ValueError, match="order of the seats is fixed"):

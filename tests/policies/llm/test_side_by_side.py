@@ -16,7 +16,7 @@ from collab_overcooked.policies.llm.budget import Budget
 from collab_overcooked.policies.llm.exchange import EndpointError, Reply, Request
 from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.runner.decisions import Ask
-from collab_overcooked.runner.episode import answer_for, episode
+from collab_overcooked.runner.episode import Episode, answer_for
 from collab_overcooked.runner.teams import make_team
 
 pytest.importorskip("jinja2", reason="needs the extra llm")
@@ -99,7 +99,7 @@ def test_an_error_of_one_seat_ends_the_episode_and_leaves_nobody_waiting(play_te
 def test_what_is_asked_ahead_is_what_will_be_asked(env_id: str, options: dict[str, Any]) -> None:
     env = co.make(env_id, max_cycles=25, **options)
     team = make_team(["random"] * env.game.n_agents, make_policy)
-    run, answer, compared = episode(env, team.specs, 3, task=options.get("task", "")), None, 0
+    run, answer, compared = Episode(env, team.specs, 3, task=options.get("task", "")), None, 0
     expected: dict[int, Any] = {}
     try:
         while True:

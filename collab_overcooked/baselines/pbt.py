@@ -236,7 +236,7 @@ def run_pbt(pbt: PbtSettings, settings: TrainingSettings, folder: Path, *, comma
 
 def state_check(population: int) -> schema.Parser:
     """Return the check of ``population.json``, for its writer and its reader."""
-    member, values = schema.integer(0, population - 1), schema.mapping_of(schema.unchecked)
+    member, values = schema.integer(0, population - 1), schema.mapping_of(schema.json_value)
     entry = {
         "generation": schema.integer(1),
         "steps": schema.integer(1, None),
@@ -259,7 +259,7 @@ def state_check(population: int) -> schema.Parser:
 
 
 def _check_member(value: Any) -> None:
-    schema.mapping_of(schema.unchecked)(value)
+    schema.mapping_of(schema.json_value)(value)
     try:
         settings_from(TrainingSettings, value)
     except ValueError as error:

@@ -35,7 +35,7 @@ def _option(default: object, meaning: str, parser: Parser, **more: Any) -> Any:
 
 def choice(default: str | None, meaning: str, allowed: Sequence[str]) -> Any:
     """Return a field for one of several names; None is allowed if it is the default."""
-    return _option(default, meaning, schema.unchecked, allowed=tuple(allowed))
+    return _option(default, meaning, schema.json_value, allowed=tuple(allowed))
 
 
 def boolean(default: bool, meaning: str) -> Any:
@@ -53,7 +53,7 @@ def number(default: float | None, meaning: str, below: float | None = None, opti
     return _option(default, meaning, schema.number(above=0, below=below), below=below, optional=optional)
 
 
-def unchecked(default: object, meaning: str) -> Any:
+def checked_by_game(default: object, meaning: str) -> Any:
     """Return a field that the game checks itself, for example against names in its layout."""
     return _option(default, meaning, lambda value: value)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked.io.files import MAX_BYTES, MAX_MODEL, open_file
-from collab_overcooked.io.schema import Parser, SchemaError, json_line, parse_json, unchecked
+from collab_overcooked.io.schema import Parser, SchemaError, json_line, json_value, parse_json
 
 logger = logging.getLogger(__name__)
 
@@ -32,7 +32,13 @@ class JournalFile:
     """
 
     def __init__(
-        self, path: Path, check: Parser = unchecked, *, durable: bool = True, mode: int = 0o666, missing_ok: bool = True
+        self,
+        path: Path,
+        check: Parser = json_value,
+        *,
+        durable: bool = True,
+        mode: int = 0o666,
+        missing_ok: bool = True,
     ) -> None:
         self.path, self.check, self.durable, self.mode, self.missing_ok = path, check, durable, mode, missing_ok
         self._end = self._count = 0  # bytes and lines that were read, or appended after these

@@ -86,7 +86,7 @@ def parse_json(text: str | bytes) -> Any:
     except (ValueError, RecursionError) as error:  # bytes that are no text, numbers of thousands of digits
         problem = "nested too deep" if isinstance(error, RecursionError) else str(error)
         raise SchemaError(f"is truncated or no JSON: {problem}") from None
-    return unchecked(value)
+    return json_value(value)
 
 
 def read_json(path: Path, parser: Parser, error: type[ValueError] = ValueError) -> Any:
@@ -132,7 +132,7 @@ def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is no number")
 
 
-def unchecked(value: Any, depth: int = MAX_DEPTH) -> Any:
+def json_value(value: Any, depth: int = MAX_DEPTH) -> Any:
     """Allow any JSON value with finite numbers, valid texts and a nesting of at most ``depth``."""
     kind = value.__class__
     if kind is str:
@@ -148,7 +148,7 @@ def unchecked(value: Any, depth: int = MAX_DEPTH) -> Any:
                 if kind is dict:
                     _check_characters(key)
                 if entry.__class__ in _CHECKED:
-                    unchecked(entry, depth - 1)
+                    json_value(entry, depth - 1)
         except SchemaError as error:
             error.path.insert(0, key)
             raise
@@ -164,7 +164,7 @@ def _check_characters(text: str) -> None:
 
 
 def anything(value: object) -> Any:
-    """Allow every value, without a look at it; see ``unchecked``."""
+    """Allow every value, without a look at it; see ``json_value``."""
     return value
 
 

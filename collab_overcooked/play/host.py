@@ -36,7 +36,7 @@ def keep_links(folder: Path, host: Host, people: Sequence[Person]) -> None:
     kept = schema.read_json(file, schema.list_of(schema.name)) if file.exists() else []
     for holder, token in zip(holders, kept if len(kept) == len(holders) else (), strict=False):
         holder.token = token
-    write_atomic(file, schema.json_line([holder.token for holder in holders], schema.unchecked), mode=0o600)
+    write_atomic(file, schema.json_line([holder.token for holder in holders], schema.json_value), mode=0o600)
 
 
 class Host:

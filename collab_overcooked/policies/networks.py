@@ -394,7 +394,7 @@ def _unreadable(name: str, path: Path, error: Exception) -> ValueError:
 def _checked(path: Path, meta: Any) -> Mapping[str, Any]:
     try:
         if meta != {}:
-            convert(schema.unchecked(meta), NetworkMeta)
+            convert(schema.json_value(meta), NetworkMeta)
     except ValueError as error:
         raise ValueError(f"{path}: {KEY}: {error}") from None
     checked: Mapping[str, Any] = meta

@@ -139,7 +139,7 @@ class QuestionSet(Struct, frozen=True, dict=True):
         """Write the file."""
         counts = {"scenes": len({item.scene.name for item in self.items}), "items": len(self.items)}
         heading = {"schema": SCHEMA, "seed": self.seed, "version": self.version} | counts
-        write_atomic(path, schema.json_line(heading, schema.unchecked) + self._lines())
+        write_atomic(path, schema.json_line(heading, schema.json_value) + self._lines())
 
     def _lines(self) -> bytes:
         scenes = {item.scene.name: item.scene for item in self.items}
@@ -148,7 +148,7 @@ class QuestionSet(Struct, frozen=True, dict=True):
             for scene in scenes.values()
         ]
         entries += [structs.asdict(item) | {"scene": item.scene.name} for item in self.items]
-        return b"".join(schema.json_line(entry, schema.unchecked) for entry in entries)
+        return b"".join(schema.json_line(entry, schema.json_value) for entry in entries)
 
 
 class _Evidence(Struct):

@@ -38,7 +38,7 @@ from collab_overcooked.io.checks import check_options, near_matches
 from collab_overcooked.io.documents import LayoutError
 from collab_overcooked.io.files import text_lines
 from collab_overcooked.io.redaction import is_key_known, redact_values
-from collab_overcooked.io.schema import SchemaError, read_json, unchecked
+from collab_overcooked.io.schema import SchemaError, json_value, read_json
 from collab_overcooked.io.structs import Name, convert, decode, encode
 
 CONFIG, RECORDS = "config.json", "records.jsonl"
@@ -286,7 +286,7 @@ def check_record(record: EpisodeRecord) -> None:
     """
     _check_options(record.env_id, encode(record.env_kwargs))
     for name in ("env_kwargs", "options", "metrics"):
-        schema.read(unchecked, getattr(record, name), name)
+        schema.read(json_value, getattr(record, name), name)
     schema.read(_check_team, record.team, "team")
     _check_seats(record, len(record.team))
     if len(record.steps) != record.timesteps:

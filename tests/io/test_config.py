@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from collab_overcooked import registry
-from collab_overcooked.io.config import MAX_OPTION, Config, boolean, choice, integer, number, unchecked
+from collab_overcooked.io.config import MAX_OPTION, Config, boolean, checked_by_game, choice, integer, number
 
 
 @dataclass(frozen=True)
 class Soup(Config):
-    place: str | Path = unchecked("here", "Where.")
+    place: str | Path = checked_by_game("here", "Where.")
     cooks: int | None = integer(None, "How many.", least=1, most=4)
     steps: int = integer(10, "How long.", least=0)
     speed: float = number(1.5, "How fast.", below=100)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from collab_overcooked.io.checks import near_matches, quote_value
-from collab_overcooked.io.config import OBS_REASON, Config, boolean, choice, integer, number, unchecked
+from collab_overcooked.io.config import OBS_REASON, Config, boolean, checked_by_game, choice, integer, number
 from collab_overcooked.kernels.macro_actions import MEDIUM
 
 from .constants import MAX_GAMMA, Encoding
@@ -25,16 +25,18 @@ class CollabOvercookedConfig(Config):
 
     presentation: ClassVar = {"obs": OBS_REASON}
 
-    task: str | None = unchecked(None, 'Order of every episode. Default without level and orders: ``"boiled_egg"``.')
-    level: int | list[int] | tuple[int, ...] | None = unchecked(
+    task: str | None = checked_by_game(
+        None, 'Order of every episode. Default without level and orders: ``"boiled_egg"``.'
+    )
+    level: int | list[int] | tuple[int, ...] | None = checked_by_game(
         None, "Level, or levels, from which each episode's task is drawn."
     )
-    orders: bool | Mapping[str, float] | None = unchecked(
+    orders: bool | Mapping[str, float] | None = checked_by_game(
         None,
         "A game of many orders, drawn from the tasks: True for the kitchen's probabilities, or a mapping of task to"
         " weight. Delivered orders are replaced; the game runs to ``max_cycles`` (default 400).",
     )
-    kitchen: str | Path = unchecked("paper", "Built-in layout or path of a YAML file.")
+    kitchen: str | Path = checked_by_game("paper", "Built-in layout or path of a YAML file.")
     preset: str = choice(
         "fixed",
         '``"fixed"``, or ``"original"``, which reproduces known faults of the released code because published numbers'
@@ -49,7 +51,7 @@ class CollabOvercookedConfig(Config):
         " can use.",
         (CODE, PAPER),
     )
-    action_level: str | Mapping[str, str] = unchecked(
+    action_level: str | Mapping[str, str] = checked_by_game(
         MEDIUM,
         '``"medium"`` (func(args) actions that take several steps) or ``"primitive"`` (also ``"low"``) for all seats,'
         ' or by agent, ``{"agent_0": "medium", "agent_1": "low"}`` or ``"agent_0=medium,agent_1=low"``.',
@@ -85,7 +87,7 @@ class CollabOvercookedConfig(Config):
         " the kitchen's.",
         least=0,
     )
-    shaping: Mapping[str, float] | None = unchecked(
+    shaping: Mapping[str, float] | None = checked_by_game(
         None, 'Extra reward of the acting agent by event name, for example ``{"PUT": 1.0}``.'
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.io.config import Config, boolean, choice, integer, number, unchecked
+from collab_overcooked.io.config import Config, boolean, checked_by_game, choice, integer, number
 from collab_overcooked.kernels.blocks import Objects, spans_of
 
 from .constants import HALF, INTERVALS, NOTHING, Item, Param, Role, Verb
@@ -22,7 +22,7 @@ from .state import Tables
 class CraftConfig(Config):
     """Options of CraftKitchen."""
 
-    level: str | Path | Mapping[str, Any] = unchecked(
+    level: str | Path | Mapping[str, Any] = checked_by_game(
         "house", "Built-in level, path of a YAML file, or the values of such a file."
     )
     agents: int | None = integer(None, "Number of agents. Default: the level's.", least=1, most=MAX_AGENTS)

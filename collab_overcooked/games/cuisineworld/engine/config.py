@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from collab_overcooked.io.config import OBS_REASON, Config, boolean, choice, integer, number, unchecked
+from collab_overcooked.io.config import OBS_REASON, Config, boolean, checked_by_game, choice, integer, number
 
 from .constants import Encoding, Mask
 from .spec import DEFAULT_ALPHA, DEFAULT_BETA, MAX_AGENTS, MAX_FACTOR, MAX_ORDERS
@@ -19,7 +19,7 @@ class CuisineWorldConfig(Config):
 
     presentation: ClassVar = {"obs": OBS_REASON}
 
-    level: str | Path | Mapping[str, Any] = unchecked(
+    level: str | Path | Mapping[str, Any] = checked_by_game(
         "level_3", "Built-in level, path of a YAML file, or the values of such a file."
     )
     agents: int | None = integer(None, "Number of agents. Default: the level's.", least=1, most=MAX_AGENTS)
@@ -34,7 +34,7 @@ class CuisineWorldConfig(Config):
     max_open_orders: int | None = integer(
         None, "Maximum number of open orders. Default: the level's (6).", least=1, most=MAX_ORDERS
     )
-    turn_order: Sequence[int] | None = unchecked(
+    turn_order: Sequence[int] | None = checked_by_game(
         None, "Seats in the order in which their commands are carried out. Default: 0, 1, 2, ..."
     )
     obs: str = choice(

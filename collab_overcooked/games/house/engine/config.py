@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from collab_overcooked.io.config import Config, boolean, choice, integer, unchecked
+from collab_overcooked.io.config import Config, boolean, checked_by_game, choice, integer
 
 TALK = ("free", "paid")
 STEPPING = ("event", "tick")
@@ -18,9 +18,9 @@ class HouseConfig(Config):
     """Options of both games, and the fixed parameters of each home by names of ``Param``."""
 
     tasks: ClassVar[tuple[str, ...]]  # families
-    task: str | None = unchecked(None, "Family of tasks; one is drawn for each episode if None.")
+    task: str | None = checked_by_game(None, "Family of tasks; one is drawn for each episode if None.")
     agents: int = integer(2, "Number of agents.", least=1, most=4)
-    action_level: Any = unchecked(
+    action_level: Any = checked_by_game(
         "medium", '``"medium"`` (sub-plans) or ``"primitive"``, for all seats or by agent name.'
     )
     stepping: str = choice(

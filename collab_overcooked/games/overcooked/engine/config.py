@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from collab_overcooked.io import schema
-from collab_overcooked.io.config import MAX_OPTION, OBS_REASON, Config, boolean, choice, integer, unchecked
+from collab_overcooked.io.config import MAX_OPTION, OBS_REASON, Config, boolean, checked_by_game, choice, integer
 from collab_overcooked.io.text import plural
 from collab_overcooked.kernels.macro_actions import PRIMITIVE
 
@@ -131,12 +131,12 @@ class OvercookedConfig(KitchenConfig):
         "size": "Padding of that array.",
     }
 
-    layout: Source | Sequence[Source] = unchecked(
+    layout: Source | Sequence[Source] = checked_by_game(
         "cramped_room",
         "Built-in name, path of a ``.yaml`` or public ``.layout`` file, the values of one, or a list of these: a pool"
         ' from which every episode draws. ``"procedural"`` is a pool of generated layouts.',
     )
-    generator: Mapping[str, Any] | None = unchecked(
+    generator: Mapping[str, Any] | None = checked_by_game(
         None, 'Options of the generator, see ``generate.GeneratorConfig``: ``{"seed": 1, "count": 256, "rooms": 2}``.'
     )
     agents: int | None = integer(
@@ -157,7 +157,7 @@ class OvercookedConfig(KitchenConfig):
         '``"sparse"`` (every player gets the value of all deliveries) or ``"shaped"`` (plus its own shaped reward).',
         ("sparse", "shaped"),
     )
-    shaping: Mapping[str, float] | None = unchecked(
+    shaping: Mapping[str, float] | None = checked_by_game(
         None,
         "Shaped rewards that override the layout's: ``potting``, a useful ``dish``, and taking ``soup`` out of a pot.",
     )
@@ -185,7 +185,7 @@ class OvercookedConfig(KitchenConfig):
             "parser": _size,
         },
     )
-    action_level: str | Mapping[str, str] = unchecked(
+    action_level: str | Mapping[str, str] = checked_by_game(
         PRIMITIVE,
         '``"primitive"`` (also ``"low"``) or ``"medium"``, directives such as "put in c0", each of several steps, for'
         ' all players, or by agent, ``{"agent_0": "medium"}`` or ``"agent_0=medium,agent_1=low"``.',

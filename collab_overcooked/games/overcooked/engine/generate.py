@@ -69,7 +69,7 @@ def read_generator_config(options: Mapping[str, Any] | None) -> GeneratorConfig:
     parsers = {"seed": schema.integer(0, None), "count": schema.integer(1, MAX_LAYOUTS), "agents": agents}
     parsers["rearrange"] = schema.boolean
     parsers |= {name: _pair_of(schema.integer(low, MAX_SIDE), "a number") for name, low in MINIMA.items()}
-    parsers |= {"rooms": schema.unchecked, "counters": _pair_of(_share, "a share")}
+    parsers |= {"rooms": schema.json_value, "counters": _pair_of(_share, "a share")}
     parsers["prepared"] = _pair_of(schema.integer(0, len(INGREDIENTS)), "a number")
     chosen = schema.record(parsers)(options or {})
     if "rooms" in chosen:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from collab_overcooked.io.config import Config, choice, integer, unchecked
+from collab_overcooked.io.config import Config, checked_by_game, choice, integer
 
 from .constants import MAX_PLAYERS, Adversary, Exchange, Reward, Sight
 
@@ -46,7 +46,7 @@ class RoomsConfig(Config):
         " every other option overrides one value of it.",
         PRESETS,
     )
-    map: str | Path | Mapping[str, Any] | None = unchecked(
+    map: str | Path | Mapping[str, Any] | None = checked_by_game(
         None, "Layout: a built-in name, path of a YAML file, or the values of such a file."
     )
     agents: int | None = integer(None, "Number of agents. Default: the layout's (2).", least=1, most=MAX_PLAYERS)
@@ -94,7 +94,7 @@ class CaptureConfig(RoomsConfig):
 
     presets = CAPTURE_PRESETS
 
-    doors: Mapping[str, bool] | None = unchecked(
+    doors: Mapping[str, bool] | None = checked_by_game(
         None, "Doors that differ from the layout at the start, with True for open: ``{'1-2': True}``."
     )
 
@@ -113,6 +113,6 @@ class EscapeConfig(RoomsConfig):
         ("room", "player"),
     )
     loss: str | None = choice(None, 'Condition of a loss: ``"any"`` or ``"all"`` survivors are caught.', ("any", "all"))
-    generators: str | Sequence[Any] | None = unchecked(
+    generators: str | Sequence[Any] | None = checked_by_game(
         None, 'Rooms of the generators: a list, ``"map"`` (those of the layout) or ``"random"`` (drawn per episode).'
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.io.config import Config, choice, integer, unchecked
+from collab_overcooked.io.config import Config, checked_by_game, choice, integer
 
 from .constants import MAX_AGENTS, MAX_TURNS, MAX_WORKERS, Mask, Reward
 
@@ -18,13 +18,13 @@ OWN_TEXTS, PAPER_TEXTS = "own", "paper"
 class RushConfig(Config):
     """Options of a Rush game."""
 
-    scenario: str | Path | Mapping[str, Any] = unchecked(
+    scenario: str | Path | Mapping[str, Any] = checked_by_game(
         "easy", "Built-in scenario, path of a YAML file, or the values of such a file."
     )
     agents: int | None = integer(None, "Number of agents. Default: the scenario's (2).", least=1, most=MAX_AGENTS)
     workers: int | None = integer(None, "Workers per agent. Default: the scenario's (2).", least=1, most=MAX_WORKERS)
     max_turns: int | None = integer(None, "Turns per episode. Default: the scenario's (10).", least=1, most=MAX_TURNS)
-    episode: int | None = unchecked(
+    episode: int | None = checked_by_game(
         None, "Play only this episode of the scenario (counted from 0). Default: all episodes in turn."
     )
     mask: str = choice(

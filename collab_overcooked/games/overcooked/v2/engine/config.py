@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from collab_overcooked.io.config import boolean, choice, integer, unchecked
+from collab_overcooked.io.config import boolean, checked_by_game, choice, integer
 
 from ...engine.config import MAX_RADIUS, KitchenConfig, Source
 
@@ -15,7 +15,7 @@ from ...engine.config import MAX_RADIUS, KitchenConfig, Source
 class OvercookedV2Config(KitchenConfig):
     """Options of OvercookedV2."""
 
-    layout: Source | Sequence[Source] = unchecked(
+    layout: Source | Sequence[Source] = checked_by_game(
         "grounded_coord_simple",
         "Built-in name, path of a ``.yaml`` file, the values of one, or a list of these: a pool from which every"
         ' episode draws. ``"procedural"`` is a pool of generated layouts.',
@@ -39,7 +39,7 @@ class OvercookedV2Config(KitchenConfig):
         " cooks fewer ingredients.",
         ("auto", "explicit"),
     )
-    permuted_ingredients: Sequence[int] | None = unchecked(
+    permuted_ingredients: Sequence[int] | None = checked_by_game(
         None,
         "Other-play: numbers of ingredients, such as ``[0, 1]``, whose channels are exchanged at random in the"
         " observations of each player, anew in every episode.",
@@ -55,6 +55,6 @@ class OvercookedV2Config(KitchenConfig):
         " ingredients, as in the code of the paper.",
         ("all", "paper2025"),
     )
-    generator: Mapping[str, Any] | None = unchecked(
+    generator: Mapping[str, Any] | None = checked_by_game(
         None, 'Options of the generator of ``"procedural"``: ``{"seed": 1, "count": 256, "rooms": 2}``.'
     )

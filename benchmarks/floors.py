@@ -47,7 +47,8 @@ def floors_of(plan: ComparisonPlan, board: Leaderboard) -> dict[str, Floor]:
         legal = [line.policy for line in blind if line.policy.endswith(LEGAL_LISTS)]
         lines = [line for line in blind if line.policy not in legal]
         if lines:
-            best, greedy = RuleScore(lines[0].policy, round(scores[lines[0].policy].value, 4)), scores.get(GREEDY)
+            best = RuleScore(lines[0].policy, round(scores[lines[0].policy].value, 4))
+            greedy = scores.get(GREEDY)
             plays = tuple(sorted(plays_of(plan.planned(board.game, ["all=random"], setting))))
             floors[setting.name] = Floor(
                 best.rule,

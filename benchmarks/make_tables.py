@@ -153,7 +153,9 @@ def peer_table(data: dict[str, Any]) -> str:
     """Return the Markdown table of our Overcooked and OvercookedV2 beside others'."""
     lines = ["| layout | this package | steps/s | peer | steps/s | ratio |", "|---|---|---:|---|---:|---:|"]
     for row in data["ratios"]:
-        package, peer, (low, high) = row["ours"], row["theirs"], row["spread"]
+        package = row["ours"]
+        peer = row["theirs"]
+        (low, high) = row["spread"]
         how = f"batch of {package['batch']:,}" if package["how"] == "batch" else package["how"]
         other = f"batch of {peer['batch']:,}" if peer["how"] == "compiled loop" else peer["how"]
         lines.append(
@@ -188,7 +190,8 @@ def sentence(data: dict[str, Any]) -> str:
     for name in ("jaxmarl_cpu", "cogrid_cpu"):
         compared = [row for row in rows if row["peer"] == name]
         ratios = [row["ratio"] for row in compared]
-        low, high = min(row["spread"][0] for row in compared), max(row["spread"][1] for row in compared)
+        low = min(row["spread"][0] for row in compared)
+        high = max(row["spread"][1] for row in compared)
         texts.append(f"{_span(min(ratios), max(ratios))} times ({low:,.1f} to {high:,.1f} in single rounds)")
     return (
         f"On one core, batches of Overcooked and OvercookedV2 take {texts[0]}\nas many steps a second as JaxMARL's and "

@@ -66,7 +66,8 @@ def trained(folder: Path, games: list[str], seeds: int, steps: int | None) -> It
     for seed in range(seeds):
         for game in games:
             for method in GAMES[game][2]:
-                settings, run = settings_of(game, method, seed, steps), folder / f"{game}-{method}-{seed}"
+                settings = settings_of(game, method, seed, steps)
+                run = folder / f"{game}-{method}-{seed}"
                 if not is_finished(settings, run):
                     train(settings, run, command=f"python benchmarks/network_results.py --game {game}")
                 file = read_policy(run / "policy.npz")

@@ -22,7 +22,9 @@ class Timed:
     """A policy whose decisions are timed."""
 
     def __init__(self, policy: Any, seconds: list[float]) -> None:
-        self.policy, self.name, self.seconds = policy, policy.name, seconds
+        self.policy = policy
+        self.name = policy.name
+        self.seconds = seconds
         self.needs_simulator = getattr(policy, "needs_simulator", False)
 
     def act(self, seen: Any) -> Any:

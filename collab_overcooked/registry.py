@@ -174,7 +174,8 @@ def suite_of(record: EpisodeRecord) -> Suite:
 @cache
 def _suite(name: str) -> Suite:
     suite: Suite = load_entry(suites()[name].entry)()
-    suite.name, suite.env_id = name, next((r.id for r in games() if name in r.suites), "")
+    suite.name = name
+    suite.env_id = next((r.id for r in games() if name in r.suites), "")
     return suite
 
 

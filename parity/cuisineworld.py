@@ -148,8 +148,12 @@ def _unmet(game: CuisineWorld, state: State, seat: int, number: int) -> list[Rea
     """Return the reasons that the original reports for a command: those from AGENT_BUSY on may come together."""
     first = Reason(game.why_refused(state, 0, seat, number))
     row = game.compiled.tables.catalogue[number]
-    place, agent, tool = row[Row.PLACE], state.agents[0, seat], state.tools[0, row[Row.PLACE]]
-    busy, occupied, holding = agent[Agent.BUSY] > 0, tool[Tool.BUSY] > 0, agent[Agent.ITEM] != NOTHING
+    place = row[Row.PLACE]
+    agent = state.agents[0, seat]
+    tool = state.tools[0, row[Row.PLACE]]
+    busy = agent[Agent.BUSY] > 0
+    occupied = tool[Tool.BUSY] > 0
+    holding = agent[Agent.ITEM] != NOTHING
     reported = {
         Verb.GET: {Reason.GET_HOLDING: holding, Reason.GET_OCCUPIED: occupied},
         Verb.PUT: {

@@ -66,7 +66,8 @@ def _cues(text: StateText, question: str, choice: str) -> dict[str, float]:
             there = text.numbers[head]
             cues[f"number less {head}"] = float(numbers[-1] - there[-1])
             gaps = [abs(numbers[-1] - number) for number in there]
-            cues[f"number from {head}"], cues[f"number far from {head}"] = float(min(gaps)), float(max(gaps))
+            cues[f"number from {head}"] = float(min(gaps))
+            cues[f"number far from {head}"] = float(max(gaps))
     if numbers and not choice.startswith(("go", "to")):
         cues |= _lengths(text, numbers[-1])
     for who, (x, y) in enumerate(text.stands):

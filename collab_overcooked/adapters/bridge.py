@@ -84,7 +84,9 @@ class OpenSeat(LanguagePolicy):
         return super().answer(question)
 
     def _ask_for(self, seat: int, seen: AgentView | None) -> None:
-        self.bridge.seat, self.bridge.seen, self.bridge.usage = seat, seen, self.shared.usage
+        self.bridge.seat = seat
+        self.bridge.seen = seen
+        self.bridge.usage = self.shared.usage
 
 
 class Worker:

@@ -113,7 +113,9 @@ class SharedFolder:
 
     def __init__(self, plan: MatchPlan, path: str) -> None:
         self.config, self.keys = plan.config(), plan.keys
-        self._plan, self._path, self._lock = plan, path, threading.Lock()
+        self._plan = plan
+        self._path = path
+        self._lock = threading.Lock()
         self._sizes: dict[str, int] = {}  # number after the last episode, by task
         for task, number in self.keys:
             self._sizes[task] = max(self._sizes.get(task, 0), number + 1)

@@ -100,7 +100,9 @@ class SeatClient:
             raise ValueError(near_matches("reward", reward, get_args(RewardKind)))
         for seat in self.seats:
             _check_carried(match.team[seat], carries)
-        self.match, self.reward, self._folder = match, reward, folder
+        self.match = match
+        self.reward = reward
+        self._folder = folder
         self._anchors = anchors_of(match, self.seats) if reward == "normalized" else None
         self._floor = floor_of(match) if reward == "floor" else None
         self.records: list[EpisodeRecord] = []

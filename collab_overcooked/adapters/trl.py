@@ -76,8 +76,12 @@ class TrainingSeat:
         if self._client is None or terms != self._terms:
             if self._client is not None:
                 self._client.close()
-            self._client, self._terms = SeatClient.of_suite(**terms, carries=["tools"]), terms
-        self.rewards, self.truncated, self.unusable, self._turns = [], False, 0, turns
+            self._client = SeatClient.of_suite(**terms, carries=["tools"])
+            self._terms = terms
+        self.rewards = []
+        self.truncated = False
+        self.unusable = 0
+        self._turns = turns
         self._turn = self._client.start(seed)
         check_tools(self._client)
         return self._turn.text

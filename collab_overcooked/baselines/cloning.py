@@ -228,7 +228,8 @@ def learn(network: ActorCritic, settings: Cloning, known: Choices, unseen: Choic
         log.append(entry)
         watched = entry.get("unseen_loss", entry["known_loss"])
         if watched < best:
-            best, kept = watched, {name: tensor.clone() for name, tensor in network.state_dict().items()}
+            best = watched
+            kept = {name: tensor.clone() for name, tensor in network.state_dict().items()}
     network.load_state_dict(kept)
     return log
 
@@ -266,5 +267,6 @@ def _loss(network: ActorCritic, choices: Choices, rows: Array) -> tuple[torch.Te
         torch.from_numpy(choices.masks[every]),
     )
     log_probs, _, _ = network(inputs)
-    log_probs, actions = log_probs[torch.from_numpy(known)], torch.from_numpy(choices.actions[every[known]])
+    log_probs = log_probs[torch.from_numpy(known)]
+    actions = torch.from_numpy(choices.actions[every[known]])
     return -log_probs.gather(-1, actions[:, None]).mean(), (log_probs.argmax(-1) == actions).float().mean()

@@ -49,7 +49,8 @@ def differentiate_loss(weights, targets, log_probs, values, sums):
         action, advantage = targets.actions[b], targets.advantages[b]
         log_ratio = log_probs[b, action] - targets.log_probs[b]
         ratio = exp(log_ratio)
-        gain, clipped_gain = advantage * ratio, advantage * min(max(ratio, one - clip), one + clip)
+        gain = advantage * ratio
+        clipped_gain = advantage * min(max(ratio, one - clip), one + clip)
         # Of a logit: this much less for the action, and shared out over all by their probabilities
         pull = share * gain if gain <= clipped_gain else np.float32(0.0)
         entropy_loss = differentiate_policy(weights, targets.start_log_probs[b], log_probs[b], share, pull)

@@ -68,7 +68,9 @@ class TeamTransformer(nn.Module):
         self, shape: Sequence[int], n_actions: int, agents: int, width: int, activation: str, scale: Array
     ) -> None:
         super().__init__()
-        self.input_shape, self.n_actions, self.agents = tuple(shape), n_actions, agents
+        self.input_shape = tuple(shape)
+        self.n_actions = n_actions
+        self.agents = agents
         self.width, self.activation = width, activation
         self.scale: torch.Tensor
         self.register_buffer("scale", torch.tensor(scale))

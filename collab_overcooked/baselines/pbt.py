@@ -213,7 +213,8 @@ def run_pbt(pbt: PbtSettings, settings: TrainingSettings, folder: Path, *, comma
             there = read_state(path, pbt.population)
             check_extension(path, there["settings"].get("steps"), settings.steps)
             for name in ("settings", "breeding"):
-                was, now = with_later(there[name], state[name]) | {"steps": None}, {**state[name], "steps": None}
+                was = with_later(there[name], state[name]) | {"steps": None}
+                now = {**state[name], "steps": None}
                 if was != now:
                     raise ValueError(f"{path}: {name} were {there[name]}, now {state[name]}; resume with the same")
             members = [{**member, "steps": settings.steps} for member in there["members"]]

@@ -85,7 +85,9 @@ class RolloutBuffer:
     def __init__(
         self, settings: TrainingSettings, game: Game, network: ActorCritic | TeamTransformer, rows: int
     ) -> None:
-        self.settings, self.network, steps = settings, network, settings.rollout
+        self.settings = settings
+        self.network = network
+        steps = settings.rollout
         self.team = game.n_agents if settings.weights == "joint" else 1  # rows that are learned from together
         dtype = game.single_observation_space.dtype
         dtype = dtype if np.issubdtype(dtype, np.integer) else np.dtype(np.float32)
@@ -142,10 +144,13 @@ class RolloutBuffer:
             return torch.from_numpy(array).flatten(0, 1).to(device)
 
         used = self.used_columns()
-        observations, states, central = self.observations, flat(self.states), flat(self.central)
+        observations = self.observations
+        states = flat(self.states)
+        central = flat(self.central)
         if used is not None:
             observations = observations.reshape(steps, rows, -1)[:, :, used]
-        read, columns = flat(observations), None if used is None else torch.from_numpy(used).to(device)
+        read = flat(observations)
+        columns = None if used is None else torch.from_numpy(used).to(device)
         masks = flat(self.masks) if self.settings.masks else None
         others = (self.starts, self.choices, self.actions, self.log_probs, self.advantages, self.returns)
         tensors = [flat(array) for array in (*others, self.start_log_probs)]
@@ -188,14 +193,16 @@ class Adam:
         sizes = [parameter.numel() for parameter in learned]
         parts = zip(learned, self._weights.split(sizes), self.gradient.split(sizes), strict=True)
         for parameter, data, gradient in parts:
-            parameter.data, parameter.grad = data.view_as(parameter), gradient.view_as(parameter)
+            parameter.data = data.view_as(parameter)
+            parameter.grad = gradient.view_as(parameter)
 
     @torch.no_grad()
     def step(self, rate: float, max_norm: float) -> None:
         """Take a step against the gradient, cut to a norm, and set it to 0."""
         self._steps += 1
         self.gradient.mul_((max_norm / (self.gradient.norm() + 1e-6)).clamp_(max=1.0))
-        (first, second), corrections = ADAM_BETAS, [1 - beta**self._steps for beta in ADAM_BETAS]
+        (first, second) = ADAM_BETAS
+        corrections = [1 - beta**self._steps for beta in ADAM_BETAS]
         self._mean.lerp_(self.gradient, 1 - first)
         self._square.mul_(second).addcmul_(self.gradient, self.gradient, value=1 - second)
         spread = (self._square / corrections[1]).sqrt_().add_(ADAM_EPSILON)
@@ -241,7 +248,9 @@ class PPO:
         device: torch.device,
         generator: torch.Generator,
     ) -> None:
-        self.settings, self.device, self.generator = settings, device, generator
+        self.settings = settings
+        self.device = device
+        self.generator = generator
         network = TeamTransformer.of if settings.weights == "joint" else ActorCritic
         self.network: ActorCritic | TeamTransformer = network(settings, game, scale).to(device)
         self.optimizer = Adam(self.network.parameters())
@@ -286,7 +295,8 @@ class PPO:
         if self._start is not None:
             remembered = torch.from_numpy(self._start_state).to(self.device)
             log_probs, _, start_state = self._start(inputs._replace(state=remembered))
-            rollout.start_log_probs[t], self._start_state[...] = log_probs.cpu().numpy(), start_state.cpu().numpy()
+            rollout.start_log_probs[t] = log_probs.cpu().numpy()
+            self._start_state[...] = start_state.cpu().numpy()
         self.state[...], rollout.values[t] = state.numpy(), values.numpy()
         return rollout.actions[t]
 

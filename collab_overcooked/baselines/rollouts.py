@@ -148,7 +148,9 @@ class Rollouts:
         """
         for t in range(self.settings.rollout):
             self._step(learners, t, shaping)
-        inputs, starts, central = self._inputs(self.settings.history), self._per_row(self.starts), self._central()
+        inputs = self._inputs(self.settings.history)
+        starts = self._per_row(self.starts)
+        central = self._central()
         for learner, rows in zip(learners, self.seating.learners, strict=True):
             environments = np.arange(len(starts))[rows] // self.batch.n_agents
             values = learner.values(inputs[rows], starts[rows], central[environments])
@@ -224,7 +226,9 @@ class Rollouts:
 
     def _bootstrap_truncated(self, learners: Sequence[PPO], rewards: Array, cut_off: Array) -> None:
         cut_off = self._per_row(cut_off)
-        inputs, numbers, central = self._inputs(self.settings.history), np.arange(len(cut_off)), self._central()
+        inputs = self._inputs(self.settings.history)
+        numbers = np.arange(len(cut_off))
+        central = self._central()
         for learner, rows in zip(learners, self.seating.learners, strict=True):
             columns = np.flatnonzero(cut_off[rows])
             if len(columns):

@@ -74,7 +74,8 @@ class _Tally:
 
     def __init__(self, game: FullGame, batch: BatchEnv) -> None:
         self._out = batch.out
-        self._returns, self._shaped = np.zeros(batch.num_envs), np.zeros(batch.num_envs)
+        self._returns = np.zeros(batch.num_envs)
+        self._shaped = np.zeros(batch.num_envs)
         self._count_orders: Callable[[Any], Array] | None = getattr(game, "order_counts", None)
         self._count_events: Callable[[Any], Array] | None = (
             getattr(game, "event_counts", None) if getattr(game, "event_names", ()) else None

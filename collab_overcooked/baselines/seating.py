@@ -44,7 +44,9 @@ class SeatAssignment:
     """
 
     def __init__(self, settings: TrainingSettings, n_agents: int, partner_seats: Sequence[int | None]) -> None:
-        self.environments, self.n_agents, self.n_partners = settings.environments, n_agents, len(partner_seats)
+        self.environments = settings.environments
+        self.n_agents = n_agents
+        self.n_partners = len(partner_seats)
         if n_agents > 2 and any(seat is not None for seat in partner_seats):
             raise ValueError(f"partners: beside {n_agents} agents a partner must be trained for any seat, not for one")
         self._only_seat = np.array([-1 if seat is None else seat for seat in partner_seats], np.int64)
@@ -107,5 +109,7 @@ class SeatAssignment:
 
     def load(self, arrays: dict[str, Array]) -> None:
         """Restore the state that ``save`` returned."""
-        self.first[...], self.partner[...], self.means[...] = arrays["first"], arrays["partner"], arrays["means"]
+        self.first[...] = arrays["first"]
+        self.partner[...] = arrays["partner"]
+        self.means[...] = arrays["means"]
         self._assign()

@@ -158,7 +158,8 @@ class TrainingSettings:
         hold: dict[str, float] = dict.fromkeys(HOLD, 0)
         if self.start:
             given = {name: getattr(self, name) for name in NETWORK if getattr(self, name) is not None}
-            network, hold = network_of_start(self.start, read_policy(policy_path(self.start)), given), HOLD
+            network = network_of_start(self.start, read_policy(policy_path(self.start)), given)
+            hold = HOLD
         for name, value in (network | hold).items():
             if getattr(self, name) is None:
                 object.__setattr__(self, name, value)
@@ -283,7 +284,8 @@ def network_of_start(name: str, file: PolicyFile, given: Mapping[str, Any]) -> d
     Raises:
         ValueError: If the policy has layers that PPO does not train, or other ones than are given.
     """
-    kinds, sizes = [kind for kind, _, _ in file.network.layers], [len(bias) for _, _, bias in file.network.layers]
+    kinds = [kind for kind, _, _ in file.network.layers]
+    sizes = [len(bias) for _, _, bias in file.network.layers]
     if others := {*kinds}.difference(("conv", "dense", "gru")):
         raise OptionError("start", f"start: {name} has a layer of kind {others.pop()}, which PPO does not continue")
     first, last = kinds.count("conv"), len(kinds) - 1

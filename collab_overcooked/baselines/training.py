@@ -220,7 +220,8 @@ class Training:
                 copy.file = replace(copy.file, network=network_from(arrays, copy.file.network))
             for learner, parts in zip(self.learners, content["learners"], strict=True):
                 learner.load_state_dict(parts)
-            self.updates, self.seconds = int(content["updates"]), list(content["seconds"])
+            self.updates = int(content["updates"])
+            self.seconds = list(content["seconds"])
             self.rollouts.rng.bit_generator.state = json.loads(content["generators"])
             self.generator.set_state(content["torch"])
 

@@ -91,7 +91,8 @@ def suite_command(name: str) -> Callable[..., None]:
         llm_options: RunLlmOptions = RunLlmOptions(),
     ) -> None:
         presets = presets_of(name, run.team or [])
-        plan, out = plan_suite(name, run, suite_options, limits, presets), run.out or Path("runs") / name
+        plan = plan_suite(name, run, suite_options, limits, presets)
+        out = run.out or Path("runs") / name
         if llm_options.dry_run:
             return show_dry_run([(plan, out)], llm_options)
         records = evaluate_plan(plan, out, run.workers, llm_options)

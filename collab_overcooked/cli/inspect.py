@@ -138,7 +138,8 @@ def describe(
 
         describe_item(read_set(file).find(name), picture)
         return
-    suites, options = [registry.load_suite(name) for name in registry.suites()], read_settings(settings)
+    suites = [registry.load_suite(name) for name in registry.suites()]
+    options = read_settings(settings)
     if name.removeprefix(f"{registry.NAMESPACE}/") in registry.registered():
         OUT.print(describe_env(name, options))
         return

@@ -86,7 +86,8 @@ def _annotation(one: Field[Any], hint: Any) -> Any:
     metavar = metadata["metavar"] or None
     reader: Callable[[Any, Sequence[Token]], Any] | None = None
     if item is not None:
-        metavar, reader = metavar or (NAMES if item is str else NUMBERS), partial(_read_tuple, name, item, is_set(hint))
+        metavar = metavar or (NAMES if item is str else NUMBERS)
+        reader = partial(_read_tuple, name, item, is_set(hint))
     elif any(get_origin(kind) is list for kind in kinds):
         metavar = metavar or NAMES
         reader = partial(_split, metavar)

@@ -38,7 +38,9 @@ class ProgressBar:
             disable=not ERR.is_terminal,
         )
         self.task = self.bar.add_task("", total=total, facts="")
-        self.unit, self.rate, self.client = unit, rate, client
+        self.unit = unit
+        self.rate = rate
+        self.client = client
         self.recorded: int | None = None  # counted in earlier runs
         self.began_at = self.logged_at = time.monotonic()
 

@@ -76,7 +76,9 @@ def measured_in(paths: Sequence[Path], metrics: Sequence[str]) -> Iterator[tuple
         by_run = {run: [record for record in records if record.env_id == env_id] for run, records in played.items()}
         by_run = {run: records for run, records in by_run.items() if records}
         if len(by_run) > 1:
-            shared_game, title, by_run = True, f"{env_id}, {len(by_run)} runs", split_runs(by_run)
+            shared_game = True
+            title = f"{env_id}, {len(by_run)} runs"
+            by_run = split_runs(by_run)
             chosen = list(dict.fromkeys(metrics)) or [score_metric(next(iter(by_run.values()))[0])]
             values = {name: {run: episode_values(records, name) for run, records in by_run.items()} for name in chosen}
             yield title, values

@@ -150,7 +150,9 @@ class TalkingView:
     observed_by = SeatView.observed_by
 
     def __init__(self, game: Any, state: Any, seat: int) -> None:
-        self._game, self._state, self._seat = game, state, seat
+        self._game = game
+        self._state = state
+        self._seat = seat
         self.quiet = game.quiet.seen(state.quiet, 0, seat)
 
     def __getattr__(self, name: str) -> Any:
@@ -283,7 +285,9 @@ class TalkingGame(CompiledGame[Any, Any]):
             )
         self._quiet: Any = game
         self.channel_config, self.symbols = config, config.channel
-        self.id, self.n_agents, self.exact_masks = game.id, game.n_agents, game.exact_masks
+        self.id = game.id
+        self.n_agents = game.n_agents
+        self.exact_masks = game.exact_masks
         for name in dir(game):
             if not name.startswith("_") and name not in WIDE | QUIET_METHODS and not hasattr(TalkingGame, name):
                 self._forward(name)
@@ -533,7 +537,8 @@ class TalkingGame(CompiledGame[Any, Any]):
 
     def pay_bounds(self, out: Any) -> Any:
         """Return the bounds of the quiet game less what the step's symbols cost."""
-        bounds, cost = self._quiet.pay_bounds(out.quiet), self._cost * np.count_nonzero(out.spoken, axis=1)[:, None]
+        bounds = self._quiet.pay_bounds(out.quiet)
+        cost = self._cost * np.count_nonzero(out.spoken, axis=1)[:, None]
         return None if bounds is None else (bounds[0] - cost, bounds[1] - cost)
 
     def drawing(self, scene: dict[str, Any], seat: int | None = None) -> Drawing:

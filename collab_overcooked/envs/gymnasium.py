@@ -133,7 +133,9 @@ class VectorEnv(BatchControls, gymnasium.vector.VectorEnv):
         final: Infos = {}
         if waiting is None:
             # Copied before a reset in the same step clears them.
-            rewards, terminated, truncated = rewards.copy(), terminated.copy(), truncated.copy()
+            rewards = rewards.copy()
+            terminated = terminated.copy()
+            truncated = truncated.copy()
             if "shaped_reward" in raw:
                 raw["shaped_reward"] = raw["shaped_reward"].copy()
             if self.autoreset_mode is AutoresetMode.SAME_STEP and batch.over.any():

@@ -252,7 +252,9 @@ class ParallelEnv(PettingZooParallelEnv):
         terminated, truncated = out.terminated.item(), out.truncated.item()
         paid = self._rewards.tolist()
         for i, agent in enumerate(agents):
-            rewards[agent], terminations[agent], truncations[agent] = paid[i], terminated, truncated
+            rewards[agent] = paid[i]
+            terminations[agent] = terminated
+            truncations[agent] = truncated
         if terminated or truncated:
             self.agents = []
         return observations, rewards, terminations, truncations, infos

@@ -51,7 +51,9 @@ class Rows(dict[str, Any]):
 
     def __init__(self, take: Callable[[str], Any], derived: bool, env: Rows | None = None) -> None:
         super().__init__()
-        self._take, self.derived, self.env = take, derived, self if env is None else env
+        self._take = take
+        self.derived = derived
+        self.env = self if env is None else env
 
     def __missing__(self, name: str) -> Any:
         """Take an array."""
@@ -296,7 +298,8 @@ def listing(parts: Sequence[Part], what: str) -> Part:
         for part, entry in zip(parts, value, strict=True):
             part.write(rows, entry)
 
-    parser, draw = schema.tuple_of([part.parser for part in parts], what), _each([part.draw for part in parts])
+    parser = schema.tuple_of([part.parser for part in parts], what)
+    draw = _each([part.draw for part in parts])
     secrets = _secrets(dict(enumerate(parts)))
     return Part(parser, lambda rows: [part.read(rows) for part in parts], write, draw=draw, secrets=secrets)
 

@@ -49,7 +49,9 @@ class TorchRLEnv(EnvBase):
     ) -> None:
         shape = (batch.num_envs, batch.n_agents)
         super().__init__(device=torch.device(device), batch_size=torch.Size(shape[:1]))
-        self.batch, self.states, self.render_mode = batch, states, check_render_mode(render_mode)
+        self.batch = batch
+        self.states = states
+        self.render_mode = check_render_mode(render_mode)
         self.group_map = {GROUP: list(batch.possible_agents)}
         self._next_seed: int | None = None
         n_actions = int(batch.single_action_space.n)

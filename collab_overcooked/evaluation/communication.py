@@ -72,7 +72,9 @@ class EditedChannel(TalkingGame):
             live: The environment's array ``said`` (1, N).
             script: Messages of the episode; None to change nothing.
         """
-        self._live, self._script, self._step = live, script, 0
+        self._live = live
+        self._script = script
+        self._step = 0
 
     def step_calls(self, state: Any, actions: Array, out: Any) -> tuple[Any, ...]:
         return *super().step_calls(state, actions, out), (self._replace, (state.said,))
@@ -148,7 +150,9 @@ class _Group:
 
     def __init__(self, records: Sequence[EpisodeRecord], make: MakePolicy) -> None:
         first = records[0]
-        self.records, self.make, specs = records, make, first.specs
+        self.records = records
+        self.make = make
+        specs = first.specs
         self.arguments = replay_arguments(records)
         self.stages = _stages(records)
         self.game, self.env = self.stages[0]
@@ -233,7 +237,9 @@ class _Group:
                 copies.begin(event)
         if not isinstance(event, Ask) or event.seat not in self.speakers:
             return
-        seat, seen, live = event.seat, event.seen, self.env.arrays[0].said[0]
+        seat = event.seat
+        seen = event.seen
+        live = self.env.arrays[0].said[0]
         said, deaf = live.copy(), self.game.hears[seat] == 0
         deaf[seat] = True
         n_acts = self.game.quiet.n_actions

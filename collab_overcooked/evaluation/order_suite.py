@@ -151,7 +151,8 @@ class OrderSuite(Suite):
         return {"task": self.task_name(name, len(record.team), pace), "level": self.level_number(name)}
 
     def summary(self, records: Sequence[Any]) -> Summary:
-        result, row = only(score_orders(records, self.shipped(), self.pace)), SettingRow("", "all", records)
+        result = only(score_orders(records, self.shipped(), self.pace))
+        row = SettingRow("", "all", records)
         cells = [runs for table in result.tables.values() for runs in table.runs.values()]
         score = cos(cells) if self.pooled or len({key[:2] for key in result.episodes}) == 1 else None
         process: dict[Column, Estimate | None] = {Column("CoS", "estimate"): score}

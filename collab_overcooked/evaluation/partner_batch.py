@@ -33,7 +33,9 @@ class PolicySeats:
     """
 
     def __init__(self, batch: BatchEnv, makers: Sequence[Callable[[], Policy] | None], names: Sequence[str]) -> None:
-        self._batch, self._makers, self._names = batch, makers, names
+        self._batch = batch
+        self._makers = makers
+        self._names = names
         self._views, self._timestep = Views(batch), np.zeros(batch.num_envs, np.int64)
         self._seats: dict[tuple[int, int], Seat] = {}  # by policy and seat
 

@@ -222,7 +222,8 @@ def _read_pool(doc: Document, name: str, folder: Path | None) -> PartnerPool:
 def _read_partner(doc: Document, k: int) -> Partner:
     at = ("partners", k)
     entry = doc.mapping(*at, only=PARTNER_KEYS)
-    family, split = doc.choice(FAMILIES, *at, "family"), doc.choice(SPLITS, *at, "split", default="test")
+    family = doc.choice(FAMILIES, *at, "family")
+    split = doc.choice(SPLITS, *at, "split", default="test")
     if split == "train" and family not in TRAIN_FAMILIES:
         raise doc.error(
             f"family {family} is for validation and test; split train takes {', '.join(TRAIN_FAMILIES)}", *at, "split"

@@ -332,7 +332,8 @@ def best_responses(pool: PartnerPool, lines: Sequence[PartnerScore], random: str
                 continue
             chooses = float(np.mean([value for cell in cells for value in cell.returns[::2]]))
             if chooses > highest:
-                highest, best = chooses, best_of([value for cell in cells for value in cell.returns[1::2]], spec)
+                highest = chooses
+                best = best_of([value for cell in cells for value in cell.returns[1::2]], spec)
         partners.append(replace(partner, best=best, lower=lower))
     return tuple(partners)
 

@@ -137,7 +137,10 @@ def _chats_of(series: Sequence[EpisodeRecord], switches: str) -> Iterator[tuple[
     with SeatClient(match, carries=["tools"]) as client:
         turn = client.start()
         while not turn.done:
-            episode, timestep, seat, request = turn.info["episode"], turn.info["timestep"], turn.seat, client.request
+            episode = turn.info["episode"]
+            timestep = turn.info["timestep"]
+            seat = turn.seat
+            request = client.request
             assert request is not None
             record = series[episode - first.episode]
             if timestep >= len(record.steps):

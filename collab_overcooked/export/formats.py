@@ -78,7 +78,10 @@ class _Spool:
     """
 
     def __init__(self, file: IO[bytes], like: np.ndarray) -> None:
-        self._file, self._dtype, self._shape, self._count = file, like.dtype, like.shape[1:], 0
+        self._file = file
+        self._dtype = like.dtype
+        self._shape = like.shape[1:]
+        self._count = 0
 
     def append(self, rows: np.ndarray) -> None:
         """Append rows (T, ...)."""
@@ -87,7 +90,8 @@ class _Spool:
 
     def copy_to(self, file: IO[bytes]) -> None:
         """Write all rows as an ``.npy`` file with shape (1, T, ...)."""
-        shape, described = (1, self._count, *self._shape), np.lib.format.dtype_to_descr(self._dtype)
+        shape = (1, self._count, *self._shape)
+        described = np.lib.format.dtype_to_descr(self._dtype)
         header = {"descr": described, "fortran_order": False, "shape": shape}
         np.lib.format.write_array_header_1_0(file, header)
         self._file.seek(0)

@@ -15,7 +15,10 @@ MAX_SHOWN = 200  # characters of a value in a message
 MAX_MESSAGE = 2000  # characters of a message, which may quote several values
 HINT_CUTOFF = 0.6  # minimum similarity of a suggested name; suggestions below it mislead more than they help
 _SHORT = reprlib.Repr()
-_SHORT.maxlevel, _SHORT.maxstring, _SHORT.maxother, _SHORT.maxlong = 4, MAX_SHOWN, MAX_SHOWN, MAX_SHOWN
+_SHORT.maxlevel = 4
+_SHORT.maxstring = MAX_SHOWN
+_SHORT.maxother = MAX_SHOWN
+_SHORT.maxlong = MAX_SHOWN
 _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = _SHORT.maxset = 12
 
 

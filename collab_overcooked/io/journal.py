@@ -40,7 +40,11 @@ class JournalFile:
         mode: int = 0o666,
         missing_ok: bool = True,
     ) -> None:
-        self.path, self.check, self.durable, self.mode, self.missing_ok = path, check, durable, mode, missing_ok
+        self.path = path
+        self.check = check
+        self.durable = durable
+        self.mode = mode
+        self.missing_ok = missing_ok
         self._end = self._count = 0  # bytes and lines that were read, or appended after these
 
     def lines(self) -> Iterator[tuple[str, bytes]]:

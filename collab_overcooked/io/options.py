@@ -14,7 +14,10 @@ from collab_overcooked.io.structs import parser_of
 T = TypeVar("T")
 
 # Metavars of options that take several values, separated by spaces or commas.
-NAMES, NUMBERS, PAIRS, SEATS = "NAME...", "NUMBER...", "NAME=VALUE...", "SEAT=POLICY..."
+NAMES = "NAME..."
+NUMBERS = "NUMBER..."
+PAIRS = "NAME=VALUE..."
+SEATS = "SEAT=POLICY..."
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,8 @@ def _read_value(name: str, value: Any, hint: Any, metavar: str) -> Any:
     """Return the value of an option; where it takes several, a single name or number is a list of one."""
     kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
     item = next((get_args(kind)[0] for kind in kinds if get_origin(kind) is tuple), None)
-    several, single = isinstance(value, (list, tuple)), isinstance(value, (int, float)) and not isinstance(value, bool)
+    several = isinstance(value, (list, tuple))
+    single = isinstance(value, (int, float)) and not isinstance(value, bool)
     if item is None:
         if str in kinds and single and int not in kinds and float not in kinds:  # a name of digits
             value = str(value)

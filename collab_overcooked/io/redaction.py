@@ -55,7 +55,9 @@ def _quieten() -> None:
     def redacted(*args: Any, **kwargs: Any) -> logging.LogRecord:
         record = make(*args, **kwargs)
         if record.name.partition(".")[0] in LIBRARIES:
-            record.msg, record.args, record.exc_info = redact(record.getMessage()), (), None
+            record.msg = redact(record.getMessage())
+            record.args = ()
+            record.exc_info = None
         return record
 
     logging.setLogRecordFactory(redacted)

@@ -239,7 +239,8 @@ def number(
 
 def _range_text(what: str, low: float | None, high: float | None, is_large: bool) -> str:
     """Describe a range of numbers; a technical maximum is mentioned only if the value exceeds it."""
-    has_low, has_high = low is not None and low > -MAX_NUMBER, high is not None and high < OPEN_END
+    has_low = low is not None and low > -MAX_NUMBER
+    has_high = high is not None and high < OPEN_END
     if has_low and has_high:
         return f"{what} from {low} to {high}"
     if is_large or has_high:

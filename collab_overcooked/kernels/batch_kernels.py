@@ -175,5 +175,6 @@ def _kernel_like(loop: Any, *inner: Any) -> Any:
     place = {"co_filename": code.co_filename, "co_firstlineno": code.co_firstlineno}
     moved = FunctionType(loop.__code__.replace(**place), loop.__globals__, loop.__name__, closure=loop.__closure__)
     names = [f"{function.__module__}.{function.__qualname__}" for function in functions]
-    moved.__module__, moved.__qualname__ = first.__module__, f"{loop.__name__}({', '.join(names)})"
+    moved.__module__ = first.__module__
+    moved.__qualname__ = f"{loop.__name__}({', '.join(names)})"
     return kernel(moved, *functions)

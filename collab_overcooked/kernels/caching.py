@@ -44,7 +44,9 @@ class _Notice(event.Listener):
     """Line on a terminal that says which kernels compile, and how far it is."""
 
     def __init__(self) -> None:
-        self._depth, self._counts, self._is_shown = 0, Counter[Path](), False
+        self._depth = 0
+        self._counts = Counter[Path]()
+        self._is_shown = False
 
     def on_start(self, event: Any) -> None:
         """Show the number of kernels of a folder so far."""
@@ -247,5 +249,8 @@ def make_kernel(compiled: Any, called: Any, function: Any, *inner: Any) -> None:
         *inner: Functions of kernels in its closure.
     """
     compiled.__class__, compiled.inner = Kernel, called
-    called.targetctx, called.targetdescr, called._compiler.targetdescr = _inner_context(), _INNER, _INNER
-    compiled._cache, called._cache = KernelCache(function, *inner), KernelCache(function, *inner, is_called=True)
+    called.targetctx = _inner_context()
+    called.targetdescr = _INNER
+    called._compiler.targetdescr = _INNER
+    compiled._cache = KernelCache(function, *inner)
+    called._cache = KernelCache(function, *inner, is_called=True)

@@ -81,7 +81,10 @@ def append_symbols(masks, said, fresh, form, observations, wide):
     anew, with these planes at 0; numbers behind a vector are those of the last step. Masks are words of one or more
     acts. Mutates: observations, wide.
     """
-    blocks, inner, area, symbols = form[0], form[1], form[2], form[3]
+    blocks = form[0]
+    inner = form[1]
+    area = form[2]
+    symbols = form[3]
     agents = said.shape[1]
     outer = inner + agents * symbols * area
     for b in range(fresh.shape[0]):

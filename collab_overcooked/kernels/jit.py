@@ -62,7 +62,9 @@ class _Stopwatch(event.Listener):
     """Sum of the processor time of compilations; nested compilations count once."""
 
     def __init__(self) -> None:
-        self.seconds, self._depth, self._since = 0.0, 0, 0.0
+        self.seconds = 0.0
+        self._depth = 0
+        self._since = 0.0
 
     def on_start(self, event: Any) -> None:
         """Record the start of the outermost compilation."""

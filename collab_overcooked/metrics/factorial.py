@@ -127,7 +127,8 @@ class FactorialDesign:
         design = np.repeat(np.concatenate(columns, axis=1), counts, axis=0)
         restricted = design[:, ~np.array(blocks)]
         errors, without = _errors(scores, design), _errors(scores, restricted)
-        full, explained = float((errors**2).sum()), float((without**2).sum() - (errors**2).sum())
+        full = float((errors**2).sum())
+        explained = float((without**2).sum() - (errors**2).sum())
         n = contrasts.shape[1]
         df, error_df = n * sum(blocks), n * (len(scores) - design.shape[1])
         if full <= 1e-12 * max(explained, 1.0):

@@ -79,7 +79,9 @@ def paired_test(differences: Values) -> TwoSampleTest | None:
     n = len(values)
     if n < 2:
         return None
-    stats, mean, deviation = scipy_stats(), float(values.mean()), _deviation(values)
+    stats = scipy_stats()
+    mean = float(values.mean())
+    deviation = _deviation(values)
     nonzero = values[values != 0.0]
     exact = len(nonzero) <= 50 and len(np.unique(np.abs(nonzero))) == len(nonzero)
     rank_p = float(stats.wilcoxon(nonzero, method="exact" if exact else "asymptotic").pvalue) if len(nonzero) else 1.0

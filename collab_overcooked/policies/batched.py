@@ -65,7 +65,9 @@ class NetworkSeat:
     """
 
     def __init__(self, policy: NetworkPolicy, views: Views, seat: int, seeds: Mapping[int, int]) -> None:
-        self._policy, self._views, self._seat = policy, views, seat
+        self._policy = policy
+        self._views = views
+        self._seat = seat
         self._rngs = {episode: policy.generator(seed, seat) for episode, seed in seeds.items()}
         self.n_actions = views.game.n_actions
         self._states = policy.initial_state(views.num_envs)
@@ -74,7 +76,8 @@ class NetworkSeat:
 
     def restart(self, episode: int, seed: int) -> None:
         """Forget the hidden state and draw from another generator."""
-        self._rngs[episode], self._drawn[episode] = self._policy.generator(seed, self._seat), DRAWS
+        self._rngs[episode] = self._policy.generator(seed, self._seat)
+        self._drawn[episode] = DRAWS
         self._states[episode] = self._policy.initial_state(1)[0]
 
     @one_torch_thread()
@@ -120,7 +123,10 @@ class PolicySeat:
     def __init__(
         self, begin: Callable[[int, int], Policy], policies: Mapping[int, Policy], views: Views, seat: int
     ) -> None:
-        self._begin, self._policies, self._views, self._seat = begin, dict(policies), views, seat
+        self._begin = begin
+        self._policies = dict(policies)
+        self._views = views
+        self._seat = seat
         self.n_actions = views.game.n_actions
 
     def restart(self, episode: int, seed: int) -> None:

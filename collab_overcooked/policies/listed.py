@@ -76,7 +76,10 @@ class ActionList:
     def __init__(
         self, game: FullGame, seed: int, order: str, patience: int = PATIENCE, menu: str | None = None
     ) -> None:
-        self._game, self._seed, self._order, self._patience = game, seed, order, patience
+        self._game = game
+        self._seed = seed
+        self._order = order
+        self._patience = patience
         self.menu = registry.find(game.id).menu if menu is None else menu
         self._waits: tuple[int, Hashable] | None = None  # until a timestep, or until this has changed
 
@@ -124,7 +127,9 @@ class BlindPolicy(PolicyBase):
     name = "always"
 
     def __init__(self, rule: str, order: str, menu: str | None = None) -> None:
-        self._rule, self._order, self._menu = rule, order, menu
+        self._rule = rule
+        self._order = order
+        self._menu = menu
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Forget earlier lists and choices, and reset the generator; seats with the same seed draw differently."""

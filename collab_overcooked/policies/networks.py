@@ -69,7 +69,8 @@ class SB3Policy(CustomNetwork):
     def __init__(
         self, policy: Any, meta: Mapping[str, Any], mode: str | None, observation: Mapping[str, Any] | None
     ) -> None:
-        self.policy, self.default_mode = policy, "greedy" if sb3_family(policy) == "values" else "sample"
+        self.policy = policy
+        self.default_mode = "greedy" if sb3_family(policy) == "values" else "sample"
         super().__init__(meta, mode, observation)
         policy.set_training_mode(False)
 

@@ -322,7 +322,8 @@ def _read_network(archive: zipfile.ZipFile, meta: Mapping[str, Any]) -> Network:
     if sum(kind in MEMORIES for kind in meta["layers"]) > 1:
         raise ValueError(f"layers: at most one may be a {' or '.join(MEMORIES)}")
     for number, kind in enumerate(meta["layers"]):
-        weight, bias = _read_numbers(archive, f"weight_{number}"), _read_numbers(archive, f"bias_{number}")
+        weight = _read_numbers(archive, f"weight_{number}")
+        bias = _read_numbers(archive, f"bias_{number}")
         if kind == TRANSFORMER:
             if (len(meta["layers"]), weight.ndim, bias.shape) != (1, 1, (2,)) or not 2 <= bias[1] <= MAX_AGENTS:
                 raise ValueError("a transformer is the only layer: its weights in a row, then width and agents")

@@ -51,7 +51,9 @@ class SayPolicy(WrappedPolicy):
             raise ValueError(f"policy {self.name!r} needs a channel; add the option channel=4, for example")
         if shown_game(self.players[0], info.game) is info.game:
             raise ValueError(f"policy {self.name!r}: {self.players[0].name!r} chooses symbols itself")
-        self._seat, self._symbols, self._delay = seat, talking.symbols, talking.channel_config.channel_delay
+        self._seat = seat
+        self._symbols = talking.symbols
+        self._delay = talking.channel_config.channel_delay
         self._game, self._quiet = talking, info.game.quiet
         self._out = self._quiet.alloc(1)[1]
         self._observer = observer_of(self.players[0], self._quiet)

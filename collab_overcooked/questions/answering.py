@@ -114,7 +114,9 @@ class QuestionMatch(Match):
         return [self._record(team, choice)]
 
     def _as_text(self, team: Team) -> Choice:
-        item, policy, game = self.item, team.policies[self.item.seat], self.load_game()
+        item = self.item
+        policy = team.policies[self.item.seat]
+        game = self.load_game()
         if not isinstance(policy, AnswersQuestions):
             raise ValueError(f"policy {policy.name!r} cannot answer questions; use --answer-by {PLAY}")
         policy.reset(item.seat, EnvInfo(game.id, game, self.task, team.names), policy_seed(self.seed, item.seat))

@@ -194,7 +194,8 @@ def _difference(first: Sequence[QuestionRecord], second: Sequence[QuestionRecord
         gains.setdefault(case_of(group[0]), []).append(mine - other)
         counts[0] += mine > other
         counts[1] += other > mine
-    sums, sizes = [sum(values) for values in gains.values()], [len(values) for values in gains.values()]
+    sums = [sum(values) for values in gains.values()]
+    sizes = [len(values) for values in gains.values()]
     return len(asked), mean_of_ratios([sums], [sizes]), *counts, sign_test(*counts)
 
 

@@ -140,7 +140,8 @@ def _draw_link(pen: ImageDraw.ImageDraw, link: Link, shift: int, tile: int) -> N
     (x, y), (end_x, end_y) = ((shift + px * tile, py * tile) for px, py in (link.start, link.end))
     length, width = hypot(end_x - x, end_y - y) or 1.0, max(2, round(0.06 * tile))
     pen.line((x, y, end_x, end_y), fill=link.colour, width=width)
-    along, middle = ((end_x - x) / length, (end_y - y) / length), ((x + end_x) / 2, (y + end_y) / 2)
+    along = ((end_x - x) / length, (end_y - y) / length)
+    middle = ((x + end_x) / 2, (y + end_y) / 2)
     across, size = (-along[1], along[0]), 0.12 * tile
 
     def point(forward: float, sideways: float) -> tuple[float, float]:

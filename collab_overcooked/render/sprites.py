@@ -82,7 +82,9 @@ def strokes_of(name: str) -> tuple[Stroke, ...]:
 
 def strange_strokes(number: int) -> tuple[Stroke, ...]:
     """Return the strokes of an invented thing; numbers below ``STRANGE_KINDS`` differ in shape."""
-    body, top, eyes = number % len(BODIES), number // len(BODIES) % len(TOPS), number // len(BODIES) // len(TOPS) % EYES
+    body = number % len(BODIES)
+    top = number // len(BODIES) % len(TOPS)
+    eyes = number // len(BODIES) // len(TOPS) % EYES
     red, green, blue = colorsys.hsv_to_rgb(number * 0.618 % 1, 0.6, 0.85)
     colour = "#" + "".join(f"{round(255 * value):02x}" for value in (red, green, blue))
     strokes: list[Stroke] = [(*stroke[:1], mix(colour, "#000000", 0.35), *stroke[1:]) for stroke in TOPS[top]]

@@ -44,7 +44,10 @@ def _element(stroke: Stroke, colours: Colours, edge: str = "") -> str:
     paint = f'fill="{fill}"' + (f' stroke="{edge}" stroke-width="{EDGE}"' if edge else "")
     if operation == "oval":
         left, top, right, bottom = numbers
-        cx, cy, rx, ry = (left + right) / 2, (top + bottom) / 2, (right - left) / 2, (bottom - top) / 2
+        cx = (left + right) / 2
+        cy = (top + bottom) / 2
+        rx = (right - left) / 2
+        ry = (bottom - top) / 2
         return f'<ellipse cx="{cx:g}" cy="{cy:g}" rx="{rx:g}" ry="{ry:g}" {paint}/>'
     if operation == "poly":
         return f'<polygon points="{_points(numbers)}" {paint}/>'
@@ -72,7 +75,10 @@ def _points(numbers: Sequence[float]) -> str:
 
 def _arc(start: float, end: float, box: Sequence[float]) -> str:
     left, top, right, bottom = box
-    cx, cy, rx, ry = (left + right) / 2, (top + bottom) / 2, (right - left) / 2, (bottom - top) / 2
+    cx = (left + right) / 2
+    cy = (top + bottom) / 2
+    rx = (right - left) / 2
+    ry = (bottom - top) / 2
     turn = min(359.99, (end - start) % 360 or 360)
     ends = ((cx + rx * cos(radians(a)), cy + ry * sin(radians(a))) for a in (start, start + turn))
     (x, y), (end_x, end_y) = ends

@@ -110,7 +110,8 @@ def floor_card(records: Sequence[EpisodeRecord]) -> Scorecard | None:
             teams.setdefault(key, []).append(record)
     rows: list[tuple[Cell, ...]] = []
     for (game, team, menu), played in teams.items():
-        suite, kinds = registry.load_suite(game), {id(record): play_of(record) for record in played}
+        suite = registry.load_suite(game)
+        kinds = {id(record): play_of(record) for record in played}
         for setting, floor in known_floors(game).items():
             there = [record for record in played if kinds[id(record)] in floor.plays]
             if {kinds[id(record)] for record in there} < set(floor.plays):

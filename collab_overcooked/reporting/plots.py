@@ -125,7 +125,8 @@ def draw_bands(curves: Mapping[str, Sequence[tuple[float, Any]]], title: str, ax
     figure = Figure(figsize=(6.4, 4.0), layout="constrained")
     axes = figure.subplots()
     for k, (label, points) in enumerate(curves.items()):
-        colour, style = COLOURS[k % len(COLOURS)], LINE_STYLES[k // len(COLOURS) % len(LINE_STYLES)]
+        colour = COLOURS[k % len(COLOURS)]
+        style = LINE_STYLES[k // len(COLOURS) % len(LINE_STYLES)]
         x, estimates = [place for place, _ in points], [estimate for _, estimate in points]
         axes.plot(x, [e.value for e in estimates], color=colour, linestyle=style, label=chart_label(label))
         if all(e.low is not None for e in estimates):

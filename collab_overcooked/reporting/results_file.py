@@ -85,7 +85,8 @@ def run_folders(paths: Sequence[Path]) -> list[Path]:
 
 def rows_of(folder: Path, base: Path) -> list[ResultRow]:
     """Return the rows of a run folder, for a file in the folder ``base``."""
-    config, digests = read_config(folder), [file_digest(folder / name) for name in (CONFIG, RECORDS)]
+    config = read_config(folder)
+    digests = [file_digest(folder / name) for name in (CONFIG, RECORDS)]
     played = counted(read_packed(folder), RecordScoring())
     return [
         ResultRow(

@@ -72,7 +72,10 @@ def significance_tables(measured: Mapping[str, Samples], paired: bool = True) ->
             of independent samples; more groups by analysis of variance and Tukey's test.
         paired: Whether equal units are pairs.
     """
-    pairs, independent, variances, comparisons = [], [], [], []
+    pairs = []
+    independent = []
+    variances = []
+    comparisons = []
     for name, samples in measured.items():
         if len(samples) > 2:
             variances += _anova_rows(name, samples, paired)

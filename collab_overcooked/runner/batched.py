@@ -121,7 +121,9 @@ def play_batch(
         rewards.append(step.rewards.astype(np.float64))
         running.append(step.running)
     refused = (np.array(actions) == ALONE).any((0, 2))
-    lengths, taken, paid = np.sum(running, 0), np.array(actions), np.array(rewards)
+    lengths = np.sum(running, 0)
+    taken = np.array(actions)
+    paid = np.array(rewards)
     return [None if refused[k] else Decided(taken[: lengths[k], k], paid[: lengths[k], k]) for k in range(len(seeds))]
 
 

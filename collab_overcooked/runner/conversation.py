@@ -152,7 +152,10 @@ class Delivery:
     """
 
     def __init__(self, limits: Limits, n_agents: int, seed: int, replaced: Replace | None = None) -> None:
-        self.limits, self.n_agents, self._seed, self.replaced = limits, n_agents, seed, replaced
+        self.limits = limits
+        self.n_agents = n_agents
+        self._seed = seed
+        self.replaced = replaced
         self._late: deque[_Late] = deque()
         self._sent = 0
         self._spent = [0] * n_agents  # characters of each seat
@@ -250,7 +253,9 @@ class Conversation:
     """
 
     def __init__(self, plans: Plans, delivery: Delivery, timestep: int, voices: list[Message]) -> None:
-        self._plans, self._delivery, self._timestep = plans, delivery, timestep
+        self._plans = plans
+        self._delivery = delivery
+        self._timestep = timestep
         self._count = 0
         self.inboxes: list[list[Message]] = [[] for _ in range(delivery.n_agents)]  # heard by each seat, own included
         self.record: list[MessageEntry] = []
@@ -316,7 +321,9 @@ class Conversation:
         Returns:
             The opener's last message that changed its plan; None if it did not.
         """
-        opener, n_agents, number = seat, len(self._plans.queues), self._number()
+        opener = seat
+        n_agents = len(self._plans.queues)
+        number = self._number()
         self.opened[opener] = number
         self._news = set()
         self._receive(number, opener, say, plan)

@@ -59,7 +59,9 @@ class DecisionState:
     def __init__(
         self, state: Any, timestep: int, observations: Mapping[str, Any], env: ParallelEnv, silent: Collection[int] = ()
     ) -> None:
-        self.state, self.timestep, self.game = state, timestep, env.game
+        self.state = state
+        self.timestep = timestep
+        self.game = env.game
         self.visible_state = state  # to the deciding seat
         self.silent = silent if self.game.quiet is not self.game else ()
         self.texts = [self.game.action_texts(state, 0, seat) for seat in range(self.game.n_agents)]
@@ -151,7 +153,9 @@ class Decisions:
         seed: int = 0,
         replaced: Replace | None = None,
     ) -> None:
-        self.game, self.limits, self.observers = game, limits, {} if observers is None else observers
+        self.game = game
+        self.limits = limits
+        self.observers = {} if observers is None else observers
         self.feedback = list(feedback) or [""] * game.n_agents
         self.idle = [game.idle_action(seat) for seat in range(game.n_agents)]
         self.plans = Plans(game.n_agents, lambda seat, plan: game.parse_plan(plan, seat)[0])
@@ -249,7 +253,9 @@ class Decisions:
         legal = np.flatnonzero(mask)
         if len(legal) == 1:
             return int(legal[0])
-        refusal, text, price = None, "", self._pay(seat, mask)
+        refusal = None
+        text = ""
+        price = self._pay(seat, mask)
         for _ in range(self.limits.max_corrections + 1 if price is None else 0):
             if not self.plans.queues[seat]:
                 yield from self._ask(seat, refusal, text)

@@ -114,7 +114,8 @@ class Started:
             state: State for a simulator, a copy for policies that run while the game continues; None for the state of
                 the environment.
         """
-        game, state = shown_game(policy, self.env.game), self.env.arrays[0] if state is None else state
+        game = shown_game(policy, self.env.game)
+        state = self.env.arrays[0] if state is None else state
         if game is self.env.game:
             self.silent.discard(seat)
         else:

@@ -32,7 +32,8 @@ class OrderLogger:
         """Return the orders completed and expired in the last step, and the orders open after it."""
         scene = env.scene()
         before, self.open = self.open, _open_orders(scene)
-        completed, expired = scene["completed"] - self.counts[0], scene["expired"] - self.counts[1]
+        completed = scene["completed"] - self.counts[0]
+        expired = scene["expired"] - self.counts[1]
         self.counts = scene["completed"], scene["expired"]
         done = scene["accomplished"][len(scene["accomplished"]) - completed :]
         lost = [name for name, remaining in before if remaining == self.last_step][:expired]

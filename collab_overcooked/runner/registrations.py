@@ -37,7 +37,9 @@ class JobNeeds:
     @classmethod
     def union(cls, needs: Iterable[JobNeeds]) -> JobNeeds:
         """Return the union of several needs."""
-        env_ids, specs, classes = set[str](), set[str](), set[type]()
+        env_ids = set[str]()
+        specs = set[str]()
+        classes = set[type]()
         for of_job in needs:
             env_ids |= of_job.env_ids
             specs |= of_job.specs

@@ -215,7 +215,9 @@ class _PlaceboTeam:
     """A different team that plays the episodes of a series; its feedback serves as placebo."""
 
     def __init__(self, env: ParallelEnv, seed: int, limits: Limits | None) -> None:
-        self.env, self.seed, self.begun = ParallelEnv(env.game, max_cycles=env.max_cycles), seed, False
+        self.env = ParallelEnv(env.game, max_cycles=env.max_cycles)
+        self.seed = seed
+        self.begun = False
         self.limits = limits
         self.team = make_team((OTHER_POLICY,) * env.game.n_agents, make_known_policy)
 

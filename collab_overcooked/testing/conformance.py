@@ -90,12 +90,12 @@ def _subject(target: Any, kwargs: dict[str, Any], is_rejected: Rejected | None, 
         wrapper, rules = split_options(kwargs)
         game = registry.load_game(record.id, **rules)
         name = record.id
-        make, make_aec = (
-            partial(registry.make, record.id, **kwargs),
-            partial(registry.pettingzoo_module(record.id).env, **kwargs),
-        )
+        make = partial(registry.make, record.id, **kwargs)
+        make_aec = partial(registry.pettingzoo_module(record.id).env, **kwargs)
     elif isinstance(target, types.ModuleType):
-        name, make, make_aec = target.__name__, partial(target.parallel_env, **kwargs), partial(target.env, **kwargs)
+        name = target.__name__
+        make = partial(target.parallel_env, **kwargs)
+        make_aec = partial(target.env, **kwargs)
     else:
         name, make = getattr(target, "__name__", repr(target)), partial(target, **kwargs)
         make_aec = partial(_as_aec, make)

@@ -169,7 +169,9 @@ def _expect_one_reason_at_limits(subject: Subject, seed: int) -> None:
 
 def _expect_one_reason_in_batches(game: FullGame, seed: int) -> None:
     """Look for episodes that are terminated in a batch, and replay them with their length as limit."""
-    players, rng, played = BatchEnv(game, BATCH), np.random.default_rng(seed), []
+    players = BatchEnv(game, BATCH)
+    rng = np.random.default_rng(seed)
+    played = []
     players.reset(seed)
     length, offered = np.zeros(BATCH, np.int32), np.ones(game.n_actions)
     for _ in range(MAX_STEPS):

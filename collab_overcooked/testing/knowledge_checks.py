@@ -64,7 +64,8 @@ def expect_same_arrays(game: CompiledGame, first: Any, second: Any, complaint: s
     for name, one, two in zip(first._fields, first, second, strict=True):
         if name not in but and not np.array_equal(one, two):
             at = np.argwhere(one[0] != two[0])[0]
-            place, (before, after) = place_of(game, name, at), (array[0][tuple(at)] for array in (one, two))
+            place = place_of(game, name, at)
+            (before, after) = (array[0][tuple(at)] for array in (one, two))
             raise AssertionError(f"{complaint}: {game.id} has {place} {before} before and {after} after it")
 
 
@@ -95,7 +96,8 @@ def check_end_is_final(subject: Subject) -> str:
                 break
             players.step(random_legal(players, rng))
         for i in np.flatnonzero(players.over).tolist():
-            (state, out, _), where = players.clone(i), f"in environment {i} of seed {subject.seed}"
+            (state, out, _) = players.clone(i)
+            where = f"in environment {i} of seed {subject.seed}"
             _expect_end(game, state, out, rng, where)
             ended += 1
     if not ended:
@@ -105,7 +107,8 @@ def check_end_is_final(subject: Subject) -> str:
 
 def _expect_end(game: CompiledGame, state: State, out: Out, rng: np.random.Generator, where: str) -> None:
     for _ in range(20):
-        before, actions = clone(state, 0), rng.integers(0, game.n_actions, (1, game.n_agents), np.int32)
+        before = clone(state, 0)
+        actions = rng.integers(0, game.n_actions, (1, game.n_agents), np.int32)
         game.step(state, actions, out)
         paid = out.rewards[0].tolist()
         expect(not any(paid), f"a step after the end pays {paid}, {where}")
@@ -115,7 +118,10 @@ def _expect_end(game: CompiledGame, state: State, out: Out, rng: np.random.Gener
 
 def check_knowledge(subject: Subject) -> str:
     """Check that hidden state does not affect a seat's inputs, and that searches sample a belief of hidden state."""
-    game, subject_game, count, pairs = need_scenes(subject), subject.need_game(), 0, 0
+    game = need_scenes(subject)
+    subject_game = subject.need_game()
+    count = 0
+    pairs = 0
     rng = np.random.default_rng(subject.seed)
     for state, where in visited_states(subject, game, 1):
         scene = game.scene(state, 0)

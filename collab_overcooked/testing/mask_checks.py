@@ -170,7 +170,8 @@ def _expect_all_masks_true(probes: BatchEnv, snapshot: Snapshot, rng: np.random.
         if not wrong.any():
             return
     row = np.flatnonzero(wrong)[0]
-    agent, texts = probes.possible_agents[seats[row]], game.action_texts(snapshot.state, 0, int(seats[row]))
+    agent = probes.possible_agents[seats[row]]
+    texts = game.action_texts(snapshot.state, 0, int(seats[row]))
     text = texts[tried[row]] if tried[row] < len(texts) else "which the seat does not have"
     claim = "allows" if masks[seats[row], tried[row]] else "forbids"
     raise AssertionError(f"the mask of {agent} {claim} action {tried[row]}, {text}, but the game disagrees, at {where}")

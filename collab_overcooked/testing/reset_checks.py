@@ -90,7 +90,9 @@ def _expect_no_old_observations(subject: Subject) -> None:
 
 
 def _expect_new_starts_in_turns(subject: Subject) -> None:
-    used, rng, seed = subject.make_aec(), np.random.default_rng(subject.seed), subject.seed + 2000
+    used = subject.make_aec()
+    rng = np.random.default_rng(subject.seed)
+    seed = subject.seed + 2000
     for steps in (3, MAX_STEPS):
         used.reset(seed=subject.seed)
         _play_in_turns(used, rng, steps)
@@ -133,7 +135,8 @@ def _expect_new_batches(subject: Subject, game: Any) -> None:
     seeds = [subject.seed + 1000 + k for k in range(count)]
     rng = np.random.default_rng(subject.seed)
     for limit, steps in ((None, 1), (None, 7), (None, 60), (3, 3), (11, 11)):
-        fresh, used = BatchEnv(game, count, max_cycles=limit), BatchEnv(game, count, max_cycles=limit)
+        fresh = BatchEnv(game, count, max_cycles=limit)
+        used = BatchEnv(game, count, max_cycles=limit)
         used.reset(subject.seed)
         for _ in range(steps):
             used.step(random_legal(used, rng))
@@ -207,7 +210,9 @@ def check_draws(subject: Subject) -> str:
 
 
 def _seed_difference(subject: Subject, seed: int, other_seed: int) -> str | None:
-    one, other, rng = subject.make(), subject.make(), np.random.default_rng(other_seed)
+    one = subject.make()
+    other = subject.make()
+    rng = np.random.default_rng(other_seed)
     result, other_result = one.reset(seed=seed), other.reset(seed=other_seed)
     for step in range(TOGETHER):
         mismatch = result_difference(result, other_result)

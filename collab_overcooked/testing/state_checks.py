@@ -84,7 +84,9 @@ def check_pay(subject: Subject) -> str:
     game = plain(subject.need_game())
     if not isinstance(game, CompiledGame):
         raise Skip("the game has no kernels")
-    players, rng, paid = BatchEnv(game, 16), np.random.default_rng(subject.seed), 0
+    players = BatchEnv(game, 16)
+    rng = np.random.default_rng(subject.seed)
+    paid = 0
     players.reset(subject.seed)
     offered = np.ones(game.n_actions)
     for step in range(100 * subject.episodes):

@@ -94,7 +94,9 @@ def observe_env(env, out):
     bay = env.bay
     for seat in range(2):
         seen = out.observations[seat]
-        seen[0], seen[1], seen[2] = seat, bay[Bay.DIVER], bay[Bay.LAMP]
+        seen[0] = seat
+        seen[1] = bay[Bay.DIVER]
+        seen[2] = bay[Bay.LAMP]
         seen[3] = 1 + bay[Bay.WRECK] if seat == KEEPER else 0
         seen[4] = min(bay[Bay.LIMIT] - bay[Bay.T], 255)
 
@@ -104,8 +106,13 @@ class Beacon(CompiledGame):
 
     id = "Beacon-v0"
     array_classes = (State, BasicOut)
-    texts, event_codes, reason_codes = ("wait", "left", "right", "act"), Event, Reason
-    n_agents, n_actions, observed_numbers, exact_masks = 2, 4, 5, True
+    texts = ("wait", "left", "right", "act")
+    event_codes = Event
+    reason_codes = Reason
+    n_agents = 2
+    n_actions = 4
+    observed_numbers = 5
+    exact_masks = True
     global_state = ("bay",)  # of which centralised critics learn more than seats know
     batch_kernels = BatchKernels(step_env, reset_env, observe_env, is_over=is_over, why_refused=why_refused)
     event_pay = (Pay("found", team=(1, 1)),)

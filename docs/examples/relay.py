@@ -35,7 +35,10 @@ class State(NamedTuple):
 @kernel
 def why_refused(env, seat, action):
     """Walls stop couriers, hands hold one parcel, and parcels lie at the left end and on the shelf."""
-    room, (cell, held), first, last = env.room, env.couriers[seat], 4 * seat, 4 * seat + 2
+    room = env.room
+    (cell, held) = env.couriers[seat]
+    first = 4 * seat
+    last = 4 * seat + 2
     if action == Action.LEFT or action == Action.RIGHT:
         return Reason.F_WALL if cell == (first if action == Action.LEFT else last) else Reason.OK
     if action == Action.PUT:
@@ -115,9 +118,16 @@ class Relay(CompiledGame):
     """Bring parcels of the ordered colour from the left end to the right end, over a shelf that nobody can pass."""
 
     id = "Relay-v0"
-    texts, event_codes, reason_codes = ("wait", "left", "right", "take red", "take blue", "put"), Event, Reason
-    n_agents, n_actions, observed_numbers, exact_masks = 2, 6, 8, True
-    array_classes, global_state, step_key = (State, BasicOut), ("couriers", "room"), "step"
+    texts = ("wait", "left", "right", "take red", "take blue", "put")
+    event_codes = Event
+    reason_codes = Reason
+    n_agents = 2
+    n_actions = 6
+    observed_numbers = 8
+    exact_masks = True
+    array_classes = (State, BasicOut)
+    global_state = ("couriers", "room")
+    step_key = "step"
     batch_kernels = BatchKernels(step_env, reset_env, observe_env, is_over=is_over, why_refused=why_refused)
     event_pay = (Pay("delivered", team=(1, 1)),)
     things = ("parcel", "shelf", "red", "blue")

@@ -83,8 +83,14 @@ class Signal(CompiledGame):
     id = "Signal-v0"
     texts = ("wait", "name 1", "name 2", "name 3", "name 4")
     event_codes, reason_codes = Event, Reason
-    n_agents, n_actions, observed_numbers, exact_masks, max_cycles = 2, 5, NUMBERS + 2, True, 10
-    array_classes, global_state, step_key = (State, BasicOut), ("round",), "step"
+    n_agents = 2
+    n_actions = 5
+    observed_numbers = NUMBERS + 2
+    exact_masks = True
+    max_cycles = 10
+    array_classes = (State, BasicOut)
+    global_state = ("round",)
+    step_key = "step"
     batch_kernels = BatchKernels(step_env, reset_env, observe_env, is_over=is_over, why_refused=why_refused)
     event_pay = (Pay("named", team=(1, 1)),)
     rules = "agent_0 sees a number from 1 to 4, the same in all steps. Each time agent_1 names it, both are paid 1."
@@ -103,7 +109,8 @@ class FixedCode(PolicyBase):
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Reset the generator."""
         self._rng = np.random.default_rng([seed, seat])
-        self._acts, self._symbols = info.game.quiet.n_actions, info.game.kwargs.get("channel", 0)
+        self._acts = info.game.quiet.n_actions
+        self._symbols = info.game.kwargs.get("channel", 0)
 
     def act(self, seen: AgentView) -> int:
         """Return the action."""

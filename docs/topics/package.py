@@ -90,10 +90,8 @@ def commands() -> str:
     for name, command in walk():
         text = plain(re.split(r"\n\n|(?<=\.) (?=Exit code)", inspect.cleandoc(command.help))[0])
         if name.startswith(f"{PLAY} "):
-            name, text = (
-                f"{PLAY} SUITE",
-                "Serve the page of a game for people and policies; `play rooms` serves all games.",
-            )
+            name = f"{PLAY} SUITE"
+            text = "Serve the page of a game for people and policies; `play rooms` serves all games."
         rows.setdefault(name, text.replace("\n", " "))
     return table(("command", "what it does"), ((code(name), text) for name, text in rows.items()))
 

@@ -46,7 +46,9 @@ def train(env_id: str, timesteps: int, algorithm: Any, callbacks: list[Callback]
     config.lr = 5e-4
     config.evaluation_interval = 10 * config.on_policy_collected_frames_per_batch
     config.evaluation_deterministic_actions = False  # the most likely actions alone get stuck early in a training
-    config.render, config.loggers, config.save_folder = False, ["csv"], folder
+    config.render = False
+    config.loggers = ["csv"]
+    config.save_folder = folder
     task, model = CollabTask(env_id, options), MlpConfig.get_from_yaml()
     experiment = Experiment(task, algorithm.get_from_yaml(), model, 0, config, callbacks=callbacks)
     experiment.run()

@@ -66,7 +66,8 @@ def mlp(*sizes: int, last: float) -> nn.Sequential:
 
 def observed_scale(batch: Any, seed: int, steps: int = 200) -> np.ndarray:
     """Return one over the largest value of each number of an observation in random play, at most 1, float32 (F,)."""
-    rng, largest = np.random.default_rng(seed), np.ones(int(np.prod(batch.single_observation_space.shape)), np.float32)
+    rng = np.random.default_rng(seed)
+    largest = np.ones(int(np.prod(batch.single_observation_space.shape)), np.float32)
     observations, infos = batch.reset(seed=seed)
     for _ in range(steps):
         masks = infos["action_mask"]

@@ -57,7 +57,8 @@ def read_options(pairs: list[str]) -> dict[str, object]:
 
 def observed_scale(batch: Any, seed: int, steps: int = 200) -> np.ndarray:
     """Return one over the largest value of each number of an observation in random play, at most 1, float32 (F,)."""
-    rng, largest = np.random.default_rng(seed), np.ones(int(np.prod(batch.single_observation_space.shape)), np.float32)
+    rng = np.random.default_rng(seed)
+    largest = np.ones(int(np.prod(batch.single_observation_space.shape)), np.float32)
     observations, infos = batch.reset(seed=seed)
     for _ in range(steps):
         masks = infos["action_mask"]
@@ -130,7 +131,10 @@ class Learner:
     """
 
     def __init__(self, values: Values, args: argparse.Namespace) -> None:
-        self.values, self.target, self.args, self.updates = values, copy.deepcopy(values), args, 0
+        self.values = values
+        self.target = copy.deepcopy(values)
+        self.args = args
+        self.updates = 0
         self.optimizer = torch.optim.Adam(values.parameters(), lr=args.lr)
 
     @torch.no_grad()

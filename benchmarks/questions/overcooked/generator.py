@@ -93,7 +93,9 @@ def _ready(kitchen: SearchedKitchen, state: State, name: str, seat: int) -> Iter
 def _routes(kitchen: SearchedKitchen, name: str, uses: list[int | None], seat: int) -> Iterator[Fact]:
     """Yield questions about ways to a thing, whether or not the held item allows using it."""
     own_steps, other_steps = steps = [None if use is None else use - 1 for use in uses]
-    alone, thing, other = _alone(kitchen), text.title(name), NAMES[1 - seat]
+    alone = _alone(kitchen)
+    thing = text.title(name)
+    other = NAMES[1 - seat]
     for who, count in zip((seat, 1 - seat), steps, strict=True):
         if count is None or count < MIN_STEPS:
             continue
@@ -191,7 +193,8 @@ def _lying(kitchen: SearchedKitchen, rng: np.random.Generator) -> list[dict[str,
     if not reached:
         return []
     few = (reached[0], reached[len(reached) // 2], reached[-1])  # so that states share choices
-    place, item = kitchen.place(few[rng.integers(len(few))]), HANDS[rng.choice((1, 2, 3), p=(0.4, 0.4, 0.2))]
+    place = kitchen.place(few[rng.integers(len(few))])
+    item = HANDS[rng.choice((1, 2, 3), p=(0.4, 0.4, 0.2))]
     return [{"position": list(place), **(_thing(item) or {})}]
 
 
@@ -340,7 +343,9 @@ def _action_items(
     kitchen: SearchedKitchen, judged: Judged, seat: int, part: str, skills: tuple[str, ...]
 ) -> list[Item]:
     """Return the item about a seat's best action, and the partner's item about a different action of the seat."""
-    solution, best, worse = judged.solution, judged.best[seat], judged.worse[seat]
+    solution = judged.solution
+    best = judged.best[seat]
+    worse = judged.worse[seat]
     if not best or not worse:
         return []
 

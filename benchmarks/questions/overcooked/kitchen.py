@@ -28,7 +28,9 @@ class SearchedKitchen(Kitchen):
     def __init__(self, layout: str) -> None:
         super().__init__(layout)
         tables = self.compiled.tables
-        self.regions, self.floor_numbers, self.neighbours = tables.regions[0], tables.floor[0], tables.neighbours[0]
+        self.regions = tables.regions[0]
+        self.floor_numbers = tables.floor[0]
+        self.neighbours = tables.neighbours[0]
 
     @cached_property
     def search(self) -> JointSearch:

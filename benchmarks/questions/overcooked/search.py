@@ -95,10 +95,13 @@ class JointSearch:
 
     def __init__(self, game: Any) -> None:
         self.game, tables = game, game.compiled.tables
-        self.terrain, self.floor, self.times = tables.terrain[0], tables.floor[0], tables.times[0]
+        self.terrain = tables.terrain[0]
+        self.floor = tables.floor[0]
+        self.times = tables.times[0]
         self.width = self.terrain.shape[1]
         flat = self.terrain.ravel()
-        self.pots, self.servings = np.flatnonzero(flat == Terrain.POT), np.flatnonzero(flat == Terrain.SERVING)
+        self.pots = np.flatnonzero(flat == Terrain.POT)
+        self.servings = np.flatnonzero(flat == Terrain.SERVING)
         self.counters = np.flatnonzero(flat == Terrain.COUNTER)
         self.sources = {item: np.flatnonzero(flat == terrain) for item, terrain in DISPENSERS.items()}
         ways = measure_poses(self.floor, tables.neighbours[0])
@@ -116,7 +119,9 @@ class JointSearch:
         faced, useful = np.zeros(count, np.int64), np.ones((count, len(Action)), bool)
         for y, x in np.argwhere(self.floor >= 0).tolist():
             for facing, (dx, dy) in enumerate(OFFSETS):
-                pose, row, column = 4 * self.floor[y, x] + facing, y + dy, x + dx
+                pose = 4 * self.floor[y, x] + facing
+                row = y + dy
+                column = x + dx
                 faced[pose] = row * self.width + column
                 useful[pose, facing] = self.floor[row, column] >= 0
                 useful[pose, Action.INTERACT] = self.terrain[row, column] in IN_USE
@@ -235,7 +240,8 @@ class JointSearch:
         return np.asarray((np.concatenate(parts, axis=1).astype(np.int64) + 3) @ self.salt)
 
     def _bound(self, state: Any, goal: Goal) -> Array:
-        pose, cells = self._pose(state.players), state.cells.reshape(len(state.cells), -1, len(Thing))
+        pose = self._pose(state.players)
+        cells = state.cells.reshape(len(state.cells), -1, len(Thing))
         hands = state.players[..., Player.HAND]
         bound = self._to_start if goal == Goal.START else self._to_deliver
         return bound(pose, hands, cells)

@@ -64,7 +64,8 @@ def _now(game: Any) -> str:
 def _distances(game: Any, state: State, scene: Scene, seat: int) -> Iterator[Fact]:
     distances, now = game.compiled.tables.distances[state.clock[0, Clock.DOORS]], _now(game)
     for who in (seat, 1 - seat):
-        player, verb = scene["players"][who], "do you" if who == seat else f"does {game.display_names[who]}"
+        player = scene["players"][who]
+        verb = "do you" if who == seat else f"does {game.display_names[who]}"
         for room, what in _targets(game, scene):
             moves = int(distances[_room(game, player["room"]), room])
             if moves < MIN_MOVES:
@@ -100,7 +101,9 @@ def _nearer(game: Any, state: State, scene: Scene, seat: int) -> Iterator[Fact]:
 
 
 def _adversary(game: Any, state: State, scene: Scene, seat: int) -> Iterator[Fact]:
-    clock, level, texts = state.clock[0], game.level, game.action_texts()
+    clock = state.clock[0]
+    level = game.level
+    texts = game.action_texts()
     if game.goal == Goal.ESCAPE and clock[Clock.TARGET] < 0:  # its move is random
         return
     other, name = game.display_names[1 - seat], game.level.adversary_name

@@ -100,7 +100,8 @@ def judge(variant: Rooms, scene: SceneState, seat: int) -> Judged | None:
     except (KeyError, ValueError):
         return None
     mine, others = joint.actions[:, seat], joint.actions[:, 1 - seat]
-    success, turns = joint.success.max(), joint.turns[joint.best].min() if joint.best.any() else np.inf
+    success = joint.success.max()
+    turns = joint.turns[joint.best].min() if joint.best.any() else np.inf
     best, partner_best = set(mine[joint.best].tolist()), frozenset(others[joint.best].tolist())
     if not success or turns < 2 or len(best) > 1:
         return None

@@ -39,7 +39,9 @@ from collab_overcooked.runner.teams import team_text
 if TYPE_CHECKING:
     import pandas
 
-_POLICY, _KIND, _EPISODES = Column("Policy"), Column("kind"), Column("episodes", "number")
+_POLICY = Column("Policy")
+_KIND = Column("kind")
+_EPISODES = Column("episodes", "number")
 LEARNED = "RL"  # kind of trained policies
 GREEDY = "greedy"  # what language models are compared with
 _MILLISECONDS = Column("ms a decision", "number", digits=None)

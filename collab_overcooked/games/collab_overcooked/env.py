@@ -74,7 +74,8 @@ class CollabOvercooked(CollabOvercookedText):
 
     def tutorial_for(self, seat: int) -> tuple[tuple[str, str, str], ...]:
         texts = self.vocabulary(seat)
-        collects, delivers = any("ingredient_dispenser" in label for label in texts), "deliver()" in texts
+        collects = any("ingredient_dispenser" in label for label in texts)
+        delivers = "deliver()" in texts
         possible = {
             "collect": collects,
             "hand_over": collects and not delivers,

@@ -106,7 +106,8 @@ class CuisineWorld(CuisineText, CuisineScene):
 
     def pay_bounds(self, out: Out) -> tuple[np.ndarray, np.ndarray]:
         """Completed orders pay all agents, steps cost them; acceptance and shaped rewards add to that, never less."""
-        numbers, remaining = out.order_events[:, OrderEvent.COMPLETED], out.completions[..., Completion.REMAINING]
+        numbers = out.order_events[:, OrderEvent.COMPLETED]
+        remaining = out.completions[..., Completion.REMAINING]
         completed = np.arange(remaining.shape[1]) < numbers[:, None]
         least = STEP_COST + ((COMPLETION + remaining) * completed).sum(1, keepdims=True)
         shaped = FIRST_HELD * self.n_agents + FIRST_MADE * len(self.compiled.tables.places)

@@ -90,7 +90,9 @@ def score_record(record: HouseRecord) -> dict[str, Any]:
     by_seat = [[step.events[seat] for step in steps] for seat in range(len(record.team))]
     own = [[event for event in events if event is not None] for events in by_seat]
     messages = [message.say for step in steps for message in step.messages if message.say]
-    ticks, brought, by_frame = 0, 0, dict.fromkeys(FRAMES, 0)
+    ticks = 0
+    brought = 0
+    by_frame = dict.fromkeys(FRAMES, 0)
     for step in steps:
         ticks += max((event.ticks for event in step.events if event is not None), default=0)
         brought += round(step.rewards[0])

@@ -209,7 +209,9 @@ class Overcooked(OvercookedManual):
             return self.judge(state, i, seat, action)
         if action > Action.INTERACT:
             return int(Reason.NO_SUCH_ACTION)
-        tables, k, mask = self.compiled.tables, state.clock[i, Clock.LAYOUT], np.zeros(len(Action), np.int8)
+        tables = self.compiled.tables
+        k = state.clock[i, Clock.LAYOUT]
+        mask = np.zeros(len(Action), np.int8)
         kitchen = state.cells[i], tables.terrain[k], tables.times[k], tables.prepare, tables.params
         mask_primitive(state.players[i, seat], *kitchen, mask)
         return int(Reason.OK if mask[action] else Reason.NO_EFFECT)

@@ -291,6 +291,7 @@ class KitchenPool(CompiledGame):
         }
         lines = []
         for name, station in self.layouts[0].prepare.items():
-            article, done = "an" if name[0] in "aeiou" else "a", PREPARED[Terrain[station.upper()]]
+            article = "an" if name[0] in "aeiou" else "a"
+            done = PREPARED[Terrain[station.upper()]]
             lines.append(f"A pot takes {article} {name} only if it is {done}: {rules[station]}.")
         return lines

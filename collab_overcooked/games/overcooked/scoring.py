@@ -111,7 +111,9 @@ def measure_recovery(record: OvercookedRecord) -> float | None:
 
 def score_record(record: OvercookedRecord) -> dict[str, Any]:
     """Compute the metrics ``SOUP_METRICS`` of one episode from its record; ``recovery`` only if kitchens change."""
-    score, soups, shaped = 0.0, 0, [0.0] * len(record.team)
+    score = 0.0
+    soups = 0
+    shaped = [0.0] * len(record.team)
     for step in record.steps:
         for seat, event in enumerate(step.events):
             if event is not None:

@@ -316,7 +316,8 @@ class OvercookedSuite(SoupSuite):
         return [*super().columns_of(rows), *printed]
 
     def notes(self, rows: Sequence[Any]) -> Iterator[str]:
-        agents, names = {agent for row in rows for agent in row.published}, {row.setting for row in rows}
+        agents = {agent for row in rows for agent in row.published}
+        names = {row.setting for row in rows}
         yield from super().notes(rows)
         if any(row.swapped for row in rows):
             yield "Seats swapped: the same policies in reverse order."

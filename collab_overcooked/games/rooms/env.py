@@ -41,7 +41,8 @@ class RoomGame(RoomText, RoomBelief):
         self.kwargs = config.to_dict()
         self.compiled = compile_rooms(self.goal, config)
         self.level = self.compiled.level
-        self.n_agents, self.n_actions = self.compiled.n_players, self.compiled.n_rooms + 2
+        self.n_agents = self.compiled.n_players
+        self.n_actions = self.compiled.n_rooms + 2
         self.max_cycles = TURNS
         wanders = self.goal == Goal.ESCAPE and self.compiled.tables.params[Param.ADVERSARY] == Adversary.CODED
         self.deterministic = not wanders and not self.compiled.tables.params[Param.RANDOM_GENERATORS]

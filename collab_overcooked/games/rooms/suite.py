@@ -219,7 +219,10 @@ class CaptureSuite(RoomSuite):
     """Turns until the thief is caught."""
 
     listed: ClassVar = {"maps": map_listing("CollabCapture-v0", "capture")}
-    title, trained, won, failure_turns = "CollabCapture", ("collab_capture",), "caught", FAILURE_PRINTED
+    title = "CollabCapture"
+    trained = ("collab_capture",)
+    won = "caught"
+    failure_turns = FAILURE_PRINTED
     decisive: ClassVar = {".* caught": "{player} caught the thief in room {room}."}
     endings: ClassVar = {
         "success": "The thief was caught after turns: {turns}.",
@@ -231,7 +234,9 @@ class EscapeSuite(RoomSuite):
     """Share of escapes, and turns."""
 
     listed: ClassVar = {"maps": map_listing("CollabEscape-v0", "escape")}
-    title, trained, won = "CollabEscape", ("collab_escape",), "escaped"
+    title = "CollabEscape"
+    trained = ("collab_escape",)
+    won = "escaped"
     # ``greedy`` is caught within four turns on many starts of other maps
     for_people: ClassVar = {"maps": "ten_rooms_as_told"}
     decisive: ClassVar = {

@@ -59,7 +59,8 @@ class BoardView(SeatView):
     def consequence(self, event: Any) -> str:
         if event.order is None or event.finished:
             return self._say(FINISHED.format(order=event.order)) if event.finished else ""
-        game, episode = plain(self._game), self._game.scenario.episodes[int(self._state.clock[0, Clock.EPISODE])]
+        game = plain(self._game)
+        episode = self._game.scenario.episodes[int(self._state.clock[0, Clock.EPISODE])]
         number = episode.orders.index(event.order)
         if event.ruined:
             order = self._state.orders[0, number]
@@ -123,7 +124,8 @@ class KitchenRush(RushText, RushScene):
         self.kwargs = config.to_dict()
         self.compiled = compile_scenario(load_scenario(config.scenario), config)
         self.scenario, params = self.compiled.scenario, self.compiled.tables.params
-        self.n_agents, self.n_actions = int(params[Param.N_AGENTS]), self.compiled.n_actions
+        self.n_agents = int(params[Param.N_AGENTS])
+        self.n_actions = self.compiled.n_actions
         self.max_cycles = int(params[Param.MAX_TURNS] * params[Param.WORKERS])
         self.exact_masks = config.mask == "valid"
         self.sizes = sizes_of(self.compiled.tables)

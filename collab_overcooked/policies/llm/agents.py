@@ -108,9 +108,12 @@ class LanguagePolicy:
         prompts = Prompts(info.game.id, self.settings.prompts)
         shared = self.shared
         session = ModelSession(self.settings, self.client, shared.usage, prompts, seat, info, seed, turn=shared.turn)
-        self._seat, self._kind, self._session = seat, kind, session
+        self._seat = seat
+        self._kind = kind
+        self._session = session
         self._speaks = kind != CHOOSE and not (kind == PARTNER and not values["talk"])
-        self._thinks, self._sees = bool(values.get("analysis")), str(values.get("see", TEXT))
+        self._thinks = bool(values.get("analysis"))
+        self._sees = str(values.get("see", TEXT))
         if self._sees != TEXT and (isinstance(info.game, TranslatedGame) or values.get("alone")):
             revealed = "partners, which alone=on hides" if values.get("alone") else "items, which a lexicon renames"
             raise ValueError(f"policy 'llm': see={self._sees} is not possible: pictures show {revealed}")

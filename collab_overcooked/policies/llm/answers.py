@@ -23,7 +23,12 @@ MAX_SAY = 1_000  # characters of a message to teammates
 MAX_PLAN = 2_000  # characters of a plan
 END = "[END]"  # closes a conversation, after an optional message
 NOTHING = ("", "nothing", "none", "end")  # an agent's texts for silence, with or without brackets
-TOOL, JSON, REPAIRED, LINE, CORRECTED, UNUSABLE = "tool", "json", "repaired", "line", "corrected", "unusable"
+TOOL = "tool"
+JSON = "json"
+REPAIRED = "repaired"
+LINE = "line"
+CORRECTED = "corrected"
+UNUSABLE = "unusable"
 """How answers are read: as a call of a tool, as JSON, as JSON with repaired syntax, as a line, in a correction, not."""
 PROSE = ""  # of answers of any form, which are not counted
 

@@ -184,7 +184,9 @@ class CentralAgent:
     """Agent that commands its seats. Seats join it on reset; the first one's session sends all requests."""
 
     def __init__(self, session: ModelSession, values: Mapping[str, Value], language: CommandLanguage) -> None:
-        self.session, self.on, self.language = session, values, language
+        self.session = session
+        self.on = values
+        self.language = language
         self.seats: list[int] = []
         self._window: deque[tuple[str, str]] = deque(maxlen=int(values["history"]))
         self._timestep = -1
@@ -210,14 +212,17 @@ class CentralAgent:
 
     def _ask(self, seen: AgentView) -> None:
         state = self._state(seen)
-        self._commands, self._ignored, self._voided = {}, [], []
+        self._commands = {}
+        self._ignored = []
+        self._voided = []
         schema = None
         if self.session.settings.answer == "schema":
             names = {self.language.name(seat): self.language.legal(seen, seat) for seat in self.seats}
             schema = commands_schema(names)
         try:
             rules = self._fixed()
-            chat, fixed = [*rules, *self._before(), ChatMessage("user", state)], len(joined(rules)) - 1
+            chat = [*rules, *self._before(), ChatMessage("user", state)]
+            fixed = len(joined(rules)) - 1
             self._commands = self.session.ask(chat, self._read, schema, fixed=fixed)
         except UnusableReply:
             pass

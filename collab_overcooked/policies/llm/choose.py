@@ -131,7 +131,9 @@ class LoneView:
     has_partners = False
 
     def __init__(self, view: SeatView, manual: str, text: str) -> None:
-        self._view, self.manual, self.text = view, manual, text
+        self._view = view
+        self.manual = manual
+        self.text = text
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._view, name)

@@ -184,7 +184,8 @@ class Client:
             if reach is None:
                 reach = default
             elif not (reach.base_url or reach.local):
-                key, headers = reach.key_variable or default.key_variable, (*default.headers, *reach.headers)
+                key = reach.key_variable or default.key_variable
+                headers = (*default.headers, *reach.headers)
                 reach = EndpointConfig(default.base_url, key, default.local, headers, reach.api)
             if is_provided(model, reach):
                 reach = replace(reach, api=PROVIDERS)

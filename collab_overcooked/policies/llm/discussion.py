@@ -137,14 +137,16 @@ class DiscussionAgent(TeamAgent):
             answer = self.session.ask(chat, partial(read_fields, names=names, needed=needed), schema)
         except UnusableReply:
             return ""
-        message, plan = read_say(answer["message"])[0], {name: read_steps(answer[name]) for name in seen.names}
+        message = read_say(answer["message"])[0]
+        plan = {name: read_steps(answer[name]) for name in seen.names}
         if any(plan.values()) and plan != self.plan:
             self.plan = plan
             message = f"{message} {PLAN_MARK} {joint_plan_text(plan)}".strip()
         return message
 
     def _object(self, seen: AgentView) -> str:
-        schema, chat = verdict_schema() if self.json else None, self.question("evaluate", **self._discussion(seen))
+        schema = verdict_schema() if self.json else None
+        chat = self.question("evaluate", **self._discussion(seen))
         try:
             okay, reason = self.session.ask(chat, read_verdict, schema)
         except UnusableReply:

@@ -40,7 +40,9 @@ class LocalServer:
         params.hostnames, params.port = ["127.0.0.1"], 0
         params.n_ctx, params.n_parallel = context, 1
         params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads or available_cores()
-        params.cache_prompt, params.cache_ram_mib, params.n_ctx_checkpoints = False, 0, 0
+        params.cache_prompt = False
+        params.cache_ram_mib = 0
+        params.n_ctx_checkpoints = 0
         params.ui, params.verbosity = False, -1
         try:
             self._server: Any = xllamacpp.Server(params)

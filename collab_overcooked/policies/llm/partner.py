@@ -43,7 +43,10 @@ class PartnerAgent:
     """Agent with instructions, planning, communication, error handling, memory and reflection, each with a switch."""
 
     def __init__(self, session: ModelSession, values: Mapping[str, Value], instructions: PartnerInstructions) -> None:
-        self.session, self.on, self.instructions, self.game = session, values, instructions, session.info.game
+        self.session = session
+        self.on = values
+        self.instructions = instructions
+        self.game = session.info.game
         self.names = [*(["analysis"] if values["analysis"] else []), "plan", *(["say"] if values["talk"] else [])]
         self.modules = make_modules(session, self.question, values)
         self._decided: list[tuple[int, str]] = []  # timestep and plan

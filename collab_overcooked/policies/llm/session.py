@@ -47,8 +47,14 @@ class ModelSession:
         *,
         turn: threading.Lock | None = None,
     ) -> None:
-        self.settings, self.client, self.usage, self.prompts = settings, client, usage, prompts
-        self.seat, self.info, self.seed, self._turn = seat, info, seed, turn
+        self.settings = settings
+        self.client = client
+        self.usage = usage
+        self.prompts = prompts
+        self.seat = seat
+        self.info = info
+        self.seed = seed
+        self._turn = turn
         self._asked: Counter[tuple[ChatMessage, ...]] = Counter()
         self._links: list[str] = []  # of the requests since the last cost
         self._taken = 0  # tokens of earlier costs

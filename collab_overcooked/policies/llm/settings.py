@@ -21,7 +21,10 @@ from collab_overcooked.policies.llm.transport import NO_BATCHES, check_address
 from collab_overcooked.policies.search.deliberation import FALLBACKS, MODES, PROFILES
 from collab_overcooked.policies.specs import PolicySpec
 
-CHOOSE, PARTNER, DISPATCH, COTS = "choose", "partner", "dispatch", "cots"
+CHOOSE = "choose"
+PARTNER = "partner"
+DISPATCH = "dispatch"
+COTS = "cots"
 COELA, ROCO, CAPO = "coela", "roco", "capo"
 AUTO = "auto"
 GENERIC = (CHOOSE, COELA, ROCO, CAPO)  # kinds for all games

@@ -153,7 +153,9 @@ class Transport(ABC):
         key = os.environ.get(key_variable, "")
         if not key and url == OPENAI:
             raise ValueError(f"set the environment variable {key_variable}, or pass --base-url of another endpoint")
-        self.retry_policy, self.headers, self.address = retry_policy or RetryPolicy(), dict(headers or {}), url
+        self.retry_policy = retry_policy or RetryPolicy()
+        self.headers = dict(headers or {})
+        self.address = url
         self._openai: Any = openai
         secrets = [value for name, value in self.headers.items() if _SECRET_HEADER.search(name)]
         for secret in filter(None, (key, *secrets)):
@@ -199,7 +201,10 @@ class Transport(ABC):
         Raises:
             EndpointError: The server refuses the request, or all retries failed.
         """
-        trouble, wait, attempt, failing = "", self.retry_policy.first_wait, 0, 0.0
+        trouble = ""
+        wait = self.retry_policy.first_wait
+        attempt = 0
+        failing = 0.0
         while True:
             attempt += 1
             self._take_turn(request)
@@ -219,7 +224,8 @@ class Transport(ABC):
                     return self._turned_down(request, trouble, attempt)
                 if error.status_code not in AGAIN or _QUOTA.search(trouble):
                     raise self._give_up(request, trouble) from None
-                pause, limited = max(pause, self._asked_pause(request, error, trouble)), error.status_code == 429
+                pause = max(pause, self._asked_pause(request, error, trouble))
+                limited = error.status_code == 429
                 if limited:
                     self._rate.hold(pause)
             except (self._openai.APIError, *_BROKEN) as error:
@@ -276,7 +282,9 @@ class Transport(ABC):
         with self._lock:
             self._waiting[model] += 1
         threading.Thread(target=ask, daemon=True).start()
-        begin, silence, timeout = time.monotonic(), SILENCE, self.retry_policy.timeout
+        begin = time.monotonic()
+        silence = SILENCE
+        timeout = self.retry_policy.timeout
         try:
             while not reply.done():
                 waited = time.monotonic() - begin

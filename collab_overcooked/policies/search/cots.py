@@ -75,7 +75,10 @@ class Member:
     """
 
     def __init__(self, seat: int, simulator: Simulator, look: SubplanProvider, functions: PlanFunctions) -> None:
-        self.seat, self.simulator, self.look, self.functions = seat, simulator, look, functions
+        self.seat = seat
+        self.simulator = simulator
+        self.look = look
+        self.functions = functions
         self.queue: list[SubPlan] = []  # remaining sub-plans of the plan, the current one first
         self.running: SubPlan | None = None
         self.history: tuple[str, ...] = ()  # the last sub-plans that it began
@@ -148,7 +151,8 @@ class SearchTeam:
         received = [message for _, message in seen.past_messages] + list(seen.inbox)
         messages = [message for message in received if message.agent in self.partners and message.say]
         lines = (f"{seen.names[m.agent or 0]}: {m.say}" for m in messages[self.received :])
-        self.dialogue, self.received = (*self.dialogue, *lines)[-DIALOGUE:], len(messages)
+        self.dialogue = (*self.dialogue, *lines)[-DIALOGUE:]
+        self.received = len(messages)
 
     def _begin(self, member: Member, seen: AgentView, view: PlanningView) -> int:
         option = self._follow(member, seen, view) or self._next(member, seen, view) or self._alone(member, view)
@@ -297,7 +301,9 @@ class SearchTeam:
         if not answers:
             return None
         self._listen(seen)
-        member, update, before = self.members[seat], self.updates[-1], self._spent()
+        member = self.members[seat]
+        update = self.updates[-1]
+        before = self._spent()
         view = member.look_at(seen, self.shared)
         planner = self._brief(member, seen, view, (*sorted(self.members), *self.partners))
         critiques = {

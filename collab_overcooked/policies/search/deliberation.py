@@ -224,7 +224,9 @@ class Deliberation:
     """
 
     def __init__(self, settings: PlanSettings, functions: PlanFunctions, consults: bool = False) -> None:
-        self.settings, self.functions, self.consults = settings.full(), functions, consults
+        self.settings = settings.full()
+        self.functions = functions
+        self.consults = consults
 
     def update(self, briefings: Sequence[Briefing], update: Update) -> tuple[Plan | None, list[Node]]:
         """Rate the plan and search a new one if necessary.

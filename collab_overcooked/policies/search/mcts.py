@@ -72,7 +72,9 @@ class TreeSearch:
     """Search for one decision of a seat."""
 
     def __init__(self, simulator: Simulator, settings: MctsSettings, rng: np.random.Generator) -> None:
-        self.simulator, self.settings, self.rng = simulator, settings, rng
+        self.simulator = simulator
+        self.settings = settings
+        self.rng = rng
         self.game: Any = simulator.game
         self.seat = simulator.seat
         seats = range(self.game.n_agents) if settings.teammates == "search" else [self.seat]

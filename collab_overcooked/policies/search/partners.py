@@ -49,7 +49,9 @@ class Teammate:
 
     def assign(self, part: Sequence[SubPlan]) -> None:
         """Replace the partner's part of the plan."""
-        self.queue, self.left_plan, self._start = list(part), False, (None, 0.0, 0)
+        self.queue = list(part)
+        self.left_plan = False
+        self._start = (None, 0.0, 0)
 
     def watch(self, view: PlanningView) -> None:
         """Drop finished parts; note if the partner moves away from the current one or takes something else."""
@@ -78,7 +80,9 @@ def criticise_as_greedy(briefing: Briefing, draft: Draft, before: Sequence[Node]
     The partner is taken to be greedy: the plan is scored down as far as its part has less merit than what the partner
     would do by itself.
     """
-    critique, seat, view = criticise(briefing, draft, before), briefing.seat, briefing.view
+    critique = criticise(briefing, draft, before)
+    seat = briefing.seat
+    view = briefing.view
     part = [row[seat] for row in draft.plan if seat in row]
     greedy = auction(replace(briefing, members=(seat,)))[: max(len(part), 1)]
     action, merit_alone = greedy[0][seat] if greedy else None, merit(view, greedy, (seat,))

@@ -34,7 +34,11 @@ ASIDE = 0.1  # weight of the steps of seats that finish earlier
 RATINGS = (0.8, 0.95)  # shares of a new plan's merit below which a plan is rated 3 and 4
 LOSS = 8.0  # points lost by a plan without any gain
 FAR = 1000.0  # steps of an impossible sub-plan
-SAME_TARGET, SWAP, IDLE, KNOWN, HANDS_FULL = "SAME_TARGET", "SWAP", "IDLE", "I_KNOW", "HANDS_FULL"
+SAME_TARGET = "SAME_TARGET"
+SWAP = "SWAP"
+IDLE = "IDLE"
+KNOWN = "I_KNOW"
+HANDS_FULL = "HANDS_FULL"
 
 
 def programmed_functions() -> PlanFunctions:
@@ -47,7 +51,9 @@ class Walk:
 
     def __init__(self, view: PlanningView, seat: int) -> None:
         self.view, self.seat = view, seat
-        self.place, self.held, self.moved = view.places.get(seat), view.held.get(seat, 0), False
+        self.place = view.places.get(seat)
+        self.held = view.held.get(seat, 0)
+        self.moved = False
         self.capacity = view.capacity(seat)
 
     def has_room(self) -> bool:
@@ -79,7 +85,8 @@ class Walk:
         cost = self.cost(option)
         self.capacity += option.widens
         self.held = 0 if option.load < 0 else min(self.held + option.load, self.capacity)
-        self.place, self.moved = option.place if option.place is not None else self.place, True
+        self.place = option.place if option.place is not None else self.place
+        self.moved = True
         return cost
 
 
@@ -404,7 +411,9 @@ def _is_late(briefing: Briefing) -> bool:
 
 def _is_stuck(briefing: Briefing, briefings: Sequence[Briefing]) -> bool:
     """Return whether a later entry of a seat is impossible, or it cannot continue although there is work for it."""
-    view, seat, entries = briefing.view, briefing.seat, briefing.left.get(briefing.seat, ())
+    view = briefing.view
+    seat = briefing.seat
+    entries = briefing.left.get(briefing.seat, ())
     ways = [view.way_to(seat, entry, briefing.known) for entry in entries]
     if seat in briefing.running or (ways and ways[0] is not None and ways[0].action is not None):
         return None in ways[1:]

@@ -49,7 +49,9 @@ class PlanTree:
     """
 
     def __init__(self, w: float = 1.0, stop: float = 0.7, released: bool = False) -> None:
-        self.w, self.stop, self.released = w, stop, released
+        self.w = w
+        self.stop = stop
+        self.released = released
         self.nodes: list[Node] = []
 
     def add(self, node: Node, back_up: bool = True) -> int:

@@ -70,7 +70,10 @@ def finds_on_counter(item, tiles, groups, access):
 @kernel
 def check_pickup(tables, env, i, item, group):
     """Pick up an available object with an empty hand; food that needs a dish leaves its utensil only on a dish."""
-    tiles, groups, foods, access = env.tiles, tables.groups, tables.foods, tables.access[i]
+    tiles = env.tiles
+    groups = tables.groups
+    foods = tables.foods
+    access = tables.access[i]
     if group >= Group.UTENSIL:
         s = groups[group, 0]
         if status(tiles[s]) == Status.COOKING:
@@ -257,7 +260,10 @@ def nearest_goal(tables, env, i, row, distance):
     Returns:
         The pose, BLOCKED or NO_GOAL.
     """
-    tiles, stations, groups, access = env.tiles, tables.stations, tables.groups, tables.access[i]
+    tiles = env.tiles
+    stations = tables.stations
+    groups = tables.groups
+    access = tables.access[i]
     preferred = preferred_access(row, tiles, groups, access)
     goal, best, oldest = NO_GOAL, UNREACHABLE, 0
     for k in range(groups.shape[1]):
@@ -270,7 +276,9 @@ def nearest_goal(tables, env, i, row, distance):
             if pose == NOTHING or distance[pose] == UNREACHABLE:
                 continue
             if distance[pose] < best or (distance[pose] == best and tiles[s, Tile.PLACED] < oldest):
-                goal, best, oldest = pose, distance[pose], tiles[s, Tile.PLACED]
+                goal = pose
+                best = distance[pose]
+                oldest = tiles[s, Tile.PLACED]
     return goal
 
 

@@ -69,7 +69,9 @@ def mask_medium(tables, env, i, mask):
         mask[Verb.CONTINUE] = 1
         return
     params = tables.params
-    first_put, n_utensils, original = params[Param.FIRST_PUT], params[Param.N_UTENSILS], params[Param.ORIGINAL] == 1
+    first_put = params[Param.FIRST_PUT]
+    n_utensils = params[Param.N_UTENSILS]
+    original = params[Param.ORIGINAL] == 1
     mask[1 : params[Param.PLACE]] = 1  # waits
     mask[params[Param.PLACE]] = check_place(tables, env, i) == Reason.OK
     mask[params[Param.DELIVER]] = check_deliver(tables, env, i) == Reason.OK
@@ -88,7 +90,10 @@ def mask_medium(tables, env, i, mask):
 @kernel
 def mask_pickups(tables, env, i, mask):
     """An empty hand can try all ingredients alike, dishes, what lies on counters and what is ready. Mutates: mask."""
-    tiles, params, groups, access = env.tiles, tables.params, tables.groups, tables.access[i]
+    tiles = env.tiles
+    params = tables.params
+    groups = tables.groups
+    access = tables.access[i]
     raw, dish = params[Param.FIRST_RAW_PICKUP], params[Param.DISH_PICKUP]
     if check_pickup(tables, env, i, DISH + 1, Group.INGREDIENTS) == Reason.OK:
         mask[raw:dish] = 1
@@ -115,7 +120,9 @@ def mask_primitive(tables, env, i, mask):
     s = faced_station(agent, tables.access[i], tables.cells)
     if s == NOTHING:
         return
-    held, plated, orders = agent[Agent.ITEM], agent[Agent.PLATED], env.orders
+    held = agent[Agent.ITEM]
+    plated = agent[Agent.PLATED]
+    orders = env.orders
     tile, station = env.tiles[s], tables.stations[s]
     for action in range(INTERACT, FIRST_NAMED + foods.shape[0]):
         mask[action] = effect(held, plated, named_by(action), tile, station, orders, foods) != Event.NONE
@@ -164,8 +171,15 @@ def encode_utensil(spans, tile, u, out):
 @kernel
 def encode_features(tables, env, i, out):
     """Write the blocks of an observation, see ``features_of``. Mutates: out."""
-    agents, tiles, orders, clock = env.agents, env.tiles, env.orders, env.clock
-    params, groups, access, needs, spans = tables.params, tables.groups, tables.access[i], tables.needs, tables.spans
+    agents = env.agents
+    tiles = env.tiles
+    orders = env.orders
+    clock = env.clock
+    params = tables.params
+    groups = tables.groups
+    access = tables.access[i]
+    needs = tables.needs
+    spans = tables.spans
     out[:] = 0
     for k in range(agents.shape[0]):
         j = (i + k) % agents.shape[0]
@@ -179,7 +193,8 @@ def encode_features(tables, env, i, out):
             out[at + item] = needs[orders[0], item]
     for u in range(params[Param.N_UTENSILS]):
         encode_utensil(spans, tiles[groups[Group.UTENSIL + u, 0]], u, out)
-    counters, plated = start_of(spans, Feature.COUNTERS, 0), start_of(spans, Feature.PLATED_ON_COUNTERS, 0)
+    counters = start_of(spans, Feature.COUNTERS, 0)
+    plated = start_of(spans, Feature.PLATED_ON_COUNTERS, 0)
     for k in range(groups.shape[1]):
         s = groups[Group.COUNTER, k]
         if s != NOTHING and access[s] != Access.NONE and tiles[s, Tile.ITEM] != NOTHING:
@@ -198,9 +213,16 @@ def time_left(clock, params):
 @kernel
 def encode_grid(tables, env, i, out):
     """Grid view, channels last: kinds, agents, objects where they are, the order on the serving tile. Mutates: out."""
-    agents, tiles, params, stations = env.agents, env.tiles, tables.params, tables.stations
-    access, cells, template = tables.access[i], tables.cells, tables.template
-    n_items, n_agents, width = tables.needs.shape[0], agents.shape[0], params[Param.WIDTH]
+    agents = env.agents
+    tiles = env.tiles
+    params = tables.params
+    stations = tables.stations
+    access = tables.access[i]
+    cells = tables.cells
+    template = tables.template
+    n_items = tables.needs.shape[0]
+    n_agents = agents.shape[0]
+    width = params[Param.WIDTH]
     depth = out.shape[0] // (width * params[Param.HEIGHT])
     first_item = depth - n_items - params[Param.SPARE]
     marks = first_item - GRID_CHANNELS

@@ -250,7 +250,10 @@ def concerned_item(code, before, after):
 @kernel
 def interact(tables, env, i, s, event):
     """An agent uses the station it faces, and the event is noted with the item it concerns. Mutates: env, event."""
-    agent, tile, station, orders = env.agents[i], env.tiles[s], tables.stations[s], env.orders
+    agent = env.agents[i]
+    tile = env.tiles[s]
+    station = tables.stations[s]
+    orders = env.orders
     parameter, held = event[EventColumn.PARAMETER], agent[Agent.ITEM]
     code = effect(held, agent[Agent.PLATED], parameter, tile, station, orders, tables.foods)
     if code != Event.NONE:

@@ -28,7 +28,9 @@ class _Team:
     """
 
     def __init__(self, kitchen: Kitchen, stations: np.ndarray, access: np.ndarray) -> None:
-        self.kitchen, self.stations, self.access = kitchen, stations, access
+        self.kitchen = kitchen
+        self.stations = stations
+        self.access = access
         counters = access[:, stations[:, Station.KIND] == Kind.COUNTER] > 0
         everybody = range(len(access))
         self.meets = [{j for j in everybody if (counters[i] & counters[j]).any()} for i in everybody]

@@ -72,7 +72,8 @@ class Out(NamedTuple):
 
 def sizes_of(tables: Tables) -> dict[str, int]:
     """Return the lengths of the arrays' axes by letter."""
-    tile, scratch = len(Tile) - 1 + tables.recipes.shape[1] - 4, 13 * len(tables.cells) * agents_can_meet(tables)
+    tile = len(Tile) - 1 + tables.recipes.shape[1] - 4
+    scratch = 13 * len(tables.cells) * agents_can_meet(tables)
     return {"S": len(tables.stations), "tile": tile, "scratch": scratch}
 
 

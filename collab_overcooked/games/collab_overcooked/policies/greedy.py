@@ -48,7 +48,10 @@ class Chooser:
     """Finds the best useful action of one seat in one scene."""
 
     def __init__(self, scene: KitchenScene, seat: int, accepted: Callable[[int], bool]) -> None:
-        self.scene, self.kitchen, self.seat, self.accepted = scene, scene.kitchen, seat, accepted
+        self.scene = scene
+        self.kitchen = scene.kitchen
+        self.seat = seat
+        self.accepted = accepted
         self.needs = Needs(scene)
         self.pose = scene.poses[seat]
 

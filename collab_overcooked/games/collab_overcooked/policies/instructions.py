@@ -133,7 +133,9 @@ def named_steps(events: Iterable[Sequence[Mapping[str, Any] | None]]) -> tuple[S
     inside: dict[str, list[str]] = {}  # what was put into each utensil since it was started
     steps = []
     for seat, event in ((seat, event) for row in events for seat, event in enumerate(row) if event is not None):
-        verb, place, item = _verb(event["label"]), event["place"], event["item"]
+        verb = _verb(event["label"])
+        place = event["place"]
+        item = event["item"]
         if verb == "put_obj_in_utensil":
             inside.setdefault(place, []).append(item)
         elif verb not in _CARRYING:

@@ -299,7 +299,8 @@ class PlannerPolicy(PolicyBase):
     needs_simulator = True
 
     def __init__(self, width: int = WIDTH, replan: int = REPLAN_WIDTH) -> None:
-        self.width, self.replan = parse_integer("width", width, 1), parse_integer("replan", replan, 1)
+        self.width = parse_integer("width", width, 1)
+        self.replan = parse_integer("replan", replan, 1)
         self._greedy = GreedyPolicy()
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:

@@ -298,7 +298,9 @@ def collaboration_events(
             response = keep_known(done, vocabulary)
         rows = [history, history + requested, history + response]
         before, asked, answered = tes_batch(rows, _of_agent(references, responder), beta).value.tolist()
-        c1, c2, c3 = asked - before, asked - answered, answered - before
+        c1 = asked - before
+        c2 = asked - answered
+        c3 = answered - before
         named = spoken_actions(messages, initiator, vocabulary)
         events.append(CollaborationEvent(t, initiator, responder, history, requested, response, c1, c2, c3, named))
     return tuple(events)

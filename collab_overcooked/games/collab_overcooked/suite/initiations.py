@@ -111,7 +111,10 @@ class ScriptedPrefix:
     def __init__(
         self, policy: Policy, before: Sequence[Sequence[int]], due: Mapping[int, Step], asks: bool, answers: bool
     ) -> None:
-        self.name, self.policy, self.before, self.due = policy.name, policy, before, due
+        self.name = policy.name
+        self.policy = policy
+        self.before = before
+        self.due = due
         self.asks, self.answers = asks, answers
         self.needs_simulator = getattr(policy, "needs_simulator", False)
 

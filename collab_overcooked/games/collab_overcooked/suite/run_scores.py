@@ -96,7 +96,8 @@ def _capability(
 ) -> dict[str, int]:
     """Count right initiations and responses: conversations, or required actions that were requested and answered."""
     if options.denominator == "conversations":
-        initiated, responded = sum(event.initiated for event in events), sum(event.responded for event in events)
+        initiated = sum(event.initiated for event in events)
+        responded = sum(event.responded for event in events)
         return {"initiated": initiated, "responded": responded, "opportunities": len(events)}
     return {
         "initiated": required_initiated(events, references, beta),

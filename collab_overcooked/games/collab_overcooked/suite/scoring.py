@@ -310,7 +310,9 @@ def judged_run(record: CollabRecord, known: TaskReferences, gamma: float | None)
     Raises:
         ValueError: The task is unknown, or the record was played for fewer timesteps than the factor allows.
     """
-    task, run, played = task_of(known, record.task), run_from_record(without_lexicon(record)), record.max_cycles
+    task = task_of(known, record.task)
+    run = run_from_record(without_lexicon(record))
+    played = record.max_cycles
     if gamma is None:
         return run, played
     limit = steps_allowed(task.reference_time, gamma)

@@ -127,7 +127,8 @@ class CollabOvercookedSuite(Suite):
 
     def derived(self, record: EpisodeRecord) -> Mapping[str, Any]:
         options = record.env_kwargs
-        task, known = ((record.options or options).get("task", options.get("task")), task_references(options).tasks)
+        task = (record.options or options).get("task", options.get("task"))
+        known = task_references(options).tasks
         if record.task not in known or task not in list(known):
             return {}
         config, _ = registry.read_options(ENV_ID, options)

@@ -383,7 +383,8 @@ def _answer_table(head: str, answers: Sequence[AnswerRow], group: Callable[[Answ
     }
     rows: list[tuple[Cell, ...]] = []
     for name, members in (*groups.items(), ("all", answers)):
-        counts, followed = Counter(a.kind for a in members), [a.followed for a in members if a.followed is not None]
+        counts = Counter(a.kind for a in members)
+        followed = [a.followed for a in members if a.followed is not None]
         shares = counts["right"] / len(members), sum(a.blind for a in members) / len(members), _share_of(followed)
         rows.append((name, len(members), *shares, *(counts[kind] for kind in kinds)))
     columns = (

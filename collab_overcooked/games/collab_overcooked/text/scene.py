@@ -107,7 +107,9 @@ class CollabOvercookedScenes(CompiledGame):
         )
 
     def _agent_part(self, level: str) -> Part:
-        names, tables, position = self.compiled.names, self.compiled.tables, self._position_parser()
+        names = self.compiled.names
+        tables = self.compiled.tables
+        position = self._position_parser()
         thing = self._thing_codec()
 
         def floor_parser(value: Any) -> list[int]:
@@ -146,7 +148,9 @@ class CollabOvercookedScenes(CompiledGame):
         )
 
     def _counters_part(self) -> Part:
-        names, tables, thing = self.compiled.names, self.compiled.tables, self._thing_codec()
+        names = self.compiled.names
+        tables = self.compiled.tables
+        thing = self._thing_codec()
         pair = slice(Tile.ITEM, Tile.PLATED + 1)
 
         def read(rows: Rows) -> list[dict[str, Any]]:
@@ -199,7 +203,8 @@ class CollabOvercookedScenes(CompiledGame):
 
         def read(rows: Rows) -> dict[str, Any]:
             tile = rows["tiles"]
-            product, contents = tile[Tile.ITEM], tile[Tile.CONTENT : Tile.CONTENT + tile[Tile.COUNT]]
+            product = tile[Tile.ITEM]
+            contents = tile[Tile.CONTENT : Tile.CONTENT + tile[Tile.COUNT]]
             derived = {"status": Status(status(np.asarray(tile, np.int32))).name.lower()} if rows.derived else {}
             return {
                 "position": self._position(s),
@@ -211,7 +216,8 @@ class CollabOvercookedScenes(CompiledGame):
             }
 
         def write(rows: Rows, value: Mapping[str, Any]) -> None:
-            contents, product = [items.index(item) for item in value.get("contents", ())], value.get("product")
+            contents = [items.index(item) for item in value.get("contents", ())]
+            product = value.get("product")
             capacity, tile = tables.stations[s, Station.CAPACITY], rows["tiles"]
             if len(contents) > capacity:
                 raise ValueError(f"{name} takes {capacity} items, not {len(contents)}: {value['contents']}")
@@ -222,7 +228,8 @@ class CollabOvercookedScenes(CompiledGame):
                     raise ValueError(f"{product} cannot be made in {name}")
                 recipe = tables.recipes[tables.recipes[:, Recipe.PRODUCT] == tile[Tile.ITEM]][0]
                 contents = contents or recipe[Recipe.INPUT : Recipe.INPUT + recipe[Recipe.COUNT]].tolist()
-                tile[Tile.TIMER], tile[Tile.TIME] = value.get("timer", 0), value.get("time", recipe[Recipe.TIME])
+                tile[Tile.TIMER] = value.get("timer", 0)
+                tile[Tile.TIME] = value.get("time", recipe[Recipe.TIME])
             tile[Tile.COUNT] = len(contents)
             tile[Tile.CONTENT : Tile.CONTENT + len(contents)] = contents
 
@@ -293,7 +300,8 @@ class CollabOvercookedScenes(CompiledGame):
 
     def _complete(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
         clock = state.clock[i]
-        decided, late = bool(state.orders[i, 0] == NOTHING), bool(clock[Clock.T] >= clock[Clock.LIMIT])
+        decided = bool(state.orders[i, 0] == NOTHING)
+        late = bool(clock[Clock.T] >= clock[Clock.LIMIT])
         clock[Clock.OVER] = decided or late
         return decided, late and not decided
 

@@ -238,7 +238,9 @@ class CollabOvercookedText(CollabOvercookedScenes):
         tables = self.compiled.tables
         if self.levels[seat] != PRIMITIVE:
             return int(judge(tables, state, i, seat, action))
-        agent, tiles, orders = state.agents[i, seat], state.tiles[i], state.orders[i]
+        agent = state.agents[i, seat]
+        tiles = state.tiles[i]
+        orders = state.orders[i]
         s = faced_station(agent, tables.access[seat], tables.cells)
         held, plated = agent[Agent.ITEM], agent[Agent.PLATED]
         if action >= FIRST_NAMED + len(tables.foods):
@@ -252,7 +254,8 @@ class CollabOvercookedText(CollabOvercookedScenes):
     def _explain(self, state: State, i: int, seat: int, action: int, reason: int) -> str:
         if self.levels[seat] == PRIMITIVE:
             return super()._explain(state, i, seat, action, reason)
-        row, agent = self.compiled.tables.catalogue[action], self._decode(state, i, False)["agents"][seat]
+        row = self.compiled.tables.catalogue[action]
+        agent = self._decode(state, i, False)["agents"][seat]
         return Reason(reason).sentence.format(
             me=self.kitchen.agents[seat].name,
             item=self.compiled.names.items[row[Row.ITEM]] if row[Row.VERB] == Verb.PICKUP else "",

@@ -47,7 +47,10 @@ def encode_furnace(spans, furnace, f, out):
 @kernel
 def encode_shared(tables, env, out):
     """All agents see mobs, blocks, furnaces, chest, orders and time. Mutates: out."""
-    gone, furnaces, chest, served = env.gone, env.furnaces, env.chest, env.served
+    gone = env.gone
+    furnaces = env.furnaces
+    chest = env.chest
+    served = env.served
     orders, clock, spans = env.orders, env.clock, tables.spans
     at = start_of(spans, Feature.GONE, 0)
     for p in range(gone.shape[0]):
@@ -72,8 +75,14 @@ def encode_shared(tables, env, out):
 @kernel
 def observe_env(tables, env, out):
     """Agents get a mask, and features of themselves, their teammates and the shared state. Mutates: out."""
-    agents, bags, gone, furnaces, targets = env.agents, env.bags, env.gone, env.furnaces, out.targets
-    n_agents, width, first = agents.shape[0], tables.spans[Span.STEP, Feature.BAG], out.observations[0]
+    agents = env.agents
+    bags = env.bags
+    gone = env.gone
+    furnaces = env.furnaces
+    targets = out.targets
+    n_agents = agents.shape[0]
+    width = tables.spans[Span.STEP, Feature.BAG]
+    first = out.observations[0]
     first[:] = 0
     for i in range(n_agents):
         encode_agent(tables, agents[i], bags[i], i, first)
@@ -95,9 +104,12 @@ def observe_env(tables, env, out):
 
 def features_of(tables: Tables) -> list[Objects]:
     """Return what an observation shows, by ``Feature``; counts without a bound are left to be clipped."""
-    params, items, sizes = tables.params, tables.items, sizes_of(tables)
+    params = tables.params
+    items = tables.items
+    sizes = sizes_of(tables)
     places = tables.places[:, [Place.X, Place.Z]]
-    spots, margin = np.concatenate([places, tables.starts]), FARTHEST_OUT if params[Param.WALK] else 0
+    spots = np.concatenate([places, tables.starts])
+    margin = FARTHEST_OUT if params[Param.WALK] else 0
     low, high = spots.min(0) - margin, spots.max(0) + margin
     far = np.ceil(np.sqrt((np.maximum(places - low, high - places) ** 2).sum(1)))
     counts, n_dishes = (ENDLESS,) * len(items), sizes["D"]

@@ -86,7 +86,9 @@ def why_not_slot(item, held, count):
 @kernel
 def why_refused(tables, row, p, agent, bag, furnaces):
     """A command needs a place within reach, its item in the bag, and a free slot or an output in the furnace."""
-    verb, what, places = row[Row.VERB], row[Row.WHAT], tables.places
+    verb = row[Row.VERB]
+    what = row[Row.WHAT]
+    places = tables.places
     if p == NOTHING:
         return Reason.OK if verb == Verb.WAIT else Reason.F_GONE
     if verb == Verb.GOTO:
@@ -145,8 +147,13 @@ def empty_output(bag, furnace):
 @kernel
 def apply_command(tables, env, i, row, event):
     """Carry out an accepted command. Mutates: env, event."""
-    verb, what, places = row[Row.VERB], row[Row.WHAT], tables.places
-    agent, bag, gone, furnaces = env.agents[i], env.bags[i], env.gone, env.furnaces
+    verb = row[Row.VERB]
+    what = row[Row.WHAT]
+    places = tables.places
+    agent = env.agents[i]
+    bag = env.bags[i]
+    gone = env.gone
+    furnaces = env.furnaces
     p = target_of(row, agent, places, gone)
     event[EventColumn.CODE], event[EventColumn.PLACE] = verb, p
     if verb == Verb.WAIT:
@@ -226,7 +233,10 @@ def serve_orders(tables, env):
 
     Mutates: env.
     """
-    orders, clock, chest, served = env.orders, env.clock, env.chest, env.served
+    orders = env.orders
+    clock = env.clock
+    chest = env.chest
+    served = env.served
     q, completed = 0, 0
     while q < clock[Clock.OPEN]:
         dish = orders[q, Queue.ORDER]

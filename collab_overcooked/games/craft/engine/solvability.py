@@ -44,7 +44,9 @@ def bound(compiled: Compiled) -> Bound:
     def carried(one: int, other: int) -> int:
         return not any(spot & one and spot & other for spot in spots)
 
-    meat, log, dish = carried(KILL, FURNACE), carried(MINE, FURNACE), carried(FURNACE, CHEST)
+    meat = carried(KILL, FURNACE)
+    log = carried(MINE, FURNACE)
+    dish = carried(FURNACE, CHEST)
     loads = 1 + carried(KILL, MINE) if meat and log else meat + log
     lost = sorted(not start and not compiled.tables.params[Param.WALK_TO_TAKE] for start in starts)
     walks = {k: sum(lost[:k]) + loads + dish for k in range(1, len(compiled.tables.starts) + 1)}
@@ -61,8 +63,11 @@ def bound(compiled: Compiled) -> Bound:
 
 
 def _abilities(compiled: Compiled, points: np.ndarray) -> list[int]:
-    places, reach, items = compiled.tables.places.astype(np.int64), compiled.tables.reach, compiled.tables.items
-    raw_items, fuel = np.flatnonzero(items[:, Item.COOKED] != NOTHING), np.flatnonzero(items[:, Item.FUEL])
+    places = compiled.tables.places.astype(np.int64)
+    reach = compiled.tables.reach
+    items = compiled.tables.items
+    raw_items = np.flatnonzero(items[:, Item.COOKED] != NOTHING)
+    fuel = np.flatnonzero(items[:, Item.FUEL])
     abilities = []
     for point in points.astype(np.int64):
         ability = 0

@@ -29,7 +29,11 @@ def command_agents(tables, env, actions, events, shaped):
 
     Turns are by index unless others are set for this step. Mutates: env, events, shaped.
     """
-    agents, bags, gone, furnaces, turns = env.agents, env.bags, env.gone, env.furnaces, env.turns
+    agents = env.agents
+    bags = env.bags
+    gone = env.gone
+    furnaces = env.furnaces
+    turns = env.turns
     clear_events(events, FIRST_ID)
     for i in range(agents.shape[0]):
         row = tables.catalogue[actions[i]]

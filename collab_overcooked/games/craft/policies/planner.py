@@ -81,8 +81,14 @@ class Scratch(NamedTuple):
 @kernel
 def count_needs(tables, env, weights, scratch):
     """Count dishes ordered but not in progress, and fuel missing for all items to be cooked. Mutates: scratch."""
-    want, urgent, short, items = scratch.want, scratch.urgent, scratch.short, tables.items
-    chest, served, orders, clock = env.chest, env.served, env.orders, env.clock
+    want = scratch.want
+    urgent = scratch.urgent
+    short = scratch.short
+    items = tables.items
+    chest = env.chest
+    served = env.served
+    orders = env.orders
+    clock = env.clock
     short[0] = HALF * weights[Weight.SPARE]
     for d in range(want.shape[0]):
         urgent[d] = served[d] - chest[tables.dishes[d]]
@@ -139,7 +145,9 @@ def value_of(tables, row, agent, bag, furnaces, weights, scratch):
     p = target_of(row, agent, tables.places, scratch.away)
     if why_refused(tables, row, p, agent, bag, furnaces) != Reason.OK:
         return 0
-    verb, what, items = row[Row.VERB], row[Row.WHAT], tables.items
+    verb = row[Row.VERB]
+    what = row[Row.WHAT]
+    items = tables.items
     if verb == Verb.KILL:
         d = dish_of(tables.places[p, Place.GIVES], items)
         needed = d != NOTHING and scratch.want[d] > 0
@@ -215,11 +223,14 @@ def choose_command(tables, agent, bag, furnaces, weights, scratch):
             continue
         action, value = best_here(tables, scratch.at, bag, furnaces, weights, scratch, True)
         if value > most:
-            spot, then, most = scratch.spots[s], action, value
+            spot = scratch.spots[s]
+            then = action
+            most = value
     if spot == NOTHING:
         claim(tables, tables.catalogue[best], agent, scratch, 1)
         return best
-    scratch.at[Agent.X], scratch.at[Agent.Z] = tables.places[spot, Place.X], tables.places[spot, Place.Z]
+    scratch.at[Agent.X] = tables.places[spot, Place.X]
+    scratch.at[Agent.Z] = tables.places[spot, Place.Z]
     claim(tables, tables.catalogue[then], scratch.at, scratch, weights[Weight.BATCH])
     return scratch.goto[spot]
 
@@ -345,7 +356,9 @@ class Lookahead:
     """
 
     def __init__(self, game: Any, options: PlannerOptions) -> None:
-        self._assigner, self._ahead, self._horizon = assigner(game), options.ahead, options.horizon
+        self._assigner = assigner(game)
+        self._ahead = options.ahead
+        self._horizon = options.horizon
         self._default = self._limited(np.array([DEFAULT_WEIGHTS], np.int32))
         self._futures = min(FUTURES, max(options.rollouts // MIN_CANDIDATES, 1))
         self._candidates = max(options.rollouts // self._futures, 1)

@@ -102,7 +102,8 @@ def nearer(spots: tuple[tuple[float, float], ...]) -> tuple[Point, ...]:
                 moved = True
                 push = (APART - gap) / 2 + 0.01
                 dx, dy = (dx / gap, dy / gap) if gap else (cos(a + b), sin(a + b))
-                places[a], places[b] = (ax - push * dx, ay - push * dy), (bx + push * dx, by + push * dy)
+                places[a] = (ax - push * dx, ay - push * dy)
+                places[b] = (bx + push * dx, by + push * dy)
         if not moved:
             break
     left, top = min(x for x, _ in places) - 0.3, min(y for _, y in places) - 0.5

@@ -32,7 +32,8 @@ class CraftScene(OrderGame):
         orders, ``accomplished`` the orders in turn.
         """
         level, params = self.level, self.compiled.tables.params
-        dish, items = codec.names_of(self.orderable(), "order"), codec.counts(level.items, MAX_ITEMS, "item")
+        dish = codec.names_of(self.orderable(), "order")
+        items = codec.counts(level.items, MAX_ITEMS, "item")
         corners = zip(*level.corners, strict=True)
         at = codec.vector(
             [codec.integers(low - FARTHEST_OUT, high + FARTHEST_OUT) for low, high in corners], "coordinates"

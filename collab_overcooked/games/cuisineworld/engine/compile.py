@@ -39,7 +39,8 @@ class Compiled:
 def compile_level(level: Level, config: CuisineWorldConfig) -> Compiled:
     """Compile a level."""
     timing, items = level.timing(config.alpha, config.beta), level.items
-    n_agents, max_open_orders = config.agents or level.agents, config.max_open_orders or level.max_open_orders
+    n_agents = config.agents or level.agents
+    max_open_orders = config.max_open_orders or level.max_open_orders
     turn_order = _turn_order(config.turn_order, n_agents)
     config = replace(config, agents=n_agents, max_open_orders=max_open_orders, turn_order=turn_order)
     recipes = [level.recipes[product] for product in level.products]

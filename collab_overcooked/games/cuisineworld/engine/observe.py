@@ -61,7 +61,10 @@ def mask_exact(tables, env, i, mask):
 
     Mutates: mask.
     """
-    agent, places, sizes, uses = env.agents[i], tables.places, tables.sizes, tables.uses
+    agent = env.agents[i]
+    places = tables.places
+    sizes = tables.sizes
+    uses = tables.uses
     mask[:] = 0
     mask[0] = 1
     if agent[Agent.BUSY] > 0:
@@ -83,7 +86,10 @@ def mask_original(tables, env, i, mask):
 
     Mutates: mask.
     """
-    agent, places, sizes, uses = env.agents[i], tables.places, tables.sizes, tables.uses
+    agent = env.agents[i]
+    places = tables.places
+    sizes = tables.sizes
+    uses = tables.uses
     mask[:] = 0
     mask[0] = 1
     if agent[Agent.BUSY] > 0:
@@ -141,8 +147,16 @@ def encode_tool(spans, tool, content, k, out):
 @kernel
 def encode_features(tables, env, observations):
     """Write the blocks of an observation, see ``features_of``. Mutates: observations."""
-    agents, tools, served, orders, clock = env.agents, env.tools, env.served, env.orders, env.clock
-    places, spans, out, n_agents, n_tools = tables.places, tables.spans, observations[0], env.agents.shape[0], 0
+    agents = env.agents
+    tools = env.tools
+    served = env.served
+    orders = env.orders
+    clock = env.clock
+    places = tables.places
+    spans = tables.spans
+    out = observations[0]
+    n_agents = env.agents.shape[0]
+    n_tools = 0
     out[:] = 0
     for k in range(n_agents):
         encode_agent(spans, agents[k], k, out)
@@ -207,8 +221,15 @@ def encode_original(tables, env, observations):
 
     Mutates: observations.
     """
-    agents, tools, served, orders, clock = env.agents, env.tools, env.served, env.orders, env.clock
-    params, places, objects, codes = tables.params, tables.places, tables.objects, tables.codes
+    agents = env.agents
+    tools = env.tools
+    served = env.served
+    orders = env.orders
+    clock = env.clock
+    params = tables.params
+    places = tables.places
+    objects = tables.objects
+    codes = tables.codes
     out, n_items = observations[0], params[Param.N_ITEMS]
     out[:] = 0
     for q in range(clock[Clock.OPEN]):
@@ -269,7 +290,9 @@ def features_of(tables: Tables, locations: Sequence[str], n_slots: int) -> list[
 
 def original_bounds(tables: Tables, n_slots: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the lowest and highest value of each of the original's numbers."""
-    low, high, items = np.zeros(ORIGINAL_LENGTH), np.ones(ORIGINAL_LENGTH), tables.params[Param.N_ITEMS]
+    low = np.zeros(ORIGINAL_LENGTH)
+    high = np.ones(ORIGINAL_LENGTH)
+    items = tables.params[Param.N_ITEMS]
     high[: Number.REMAINING + 1] = tables.objects[items:].max()
     times = slice(Number.REMAINING, Number.REMAINING + n_slots)
     lifetimes = tables.menu[:, Menu.LIFETIME]

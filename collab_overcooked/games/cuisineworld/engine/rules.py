@@ -214,7 +214,9 @@ def apply_command(tables, env, event):
     """
     row = tables.catalogue[event[EventColumn.CODE]]
     verb, at = row[Row.VERB], max(row[Row.PLACE], 0)
-    agent, tool, place = env.agents[event[EventColumn.AGENT]], env.tools[at], tables.places[at]
+    agent = env.agents[event[EventColumn.AGENT]]
+    tool = env.tools[at]
+    place = tables.places[at]
     event[EventColumn.ITEM] = agent[Agent.ITEM]
     reason = check_command(tables, row, agent, tool, place)
     event[EventColumn.REASON] = reason
@@ -315,7 +317,10 @@ def serve_orders(tables, env, completions, order_events):
 
     Mutates: env, completions, order_events.
     """
-    orders, clock, tools, served = env.orders, env.clock, env.tools, env.served
+    orders = env.orders
+    clock = env.clock
+    tools = env.tools
+    served = env.served
     places, menu = tables.places, tables.menu
     q = 0
     while q < clock[Clock.OPEN]:
@@ -396,7 +401,9 @@ FIRST_HELD, FIRST_MIXED, FIRST_MADE = 0.1, 0.5, 1.0
 @kernel
 def reward_ingredients(tables, env):
     """Holding a wanted base ingredient earns 0.1 once. Mutates: env."""
-    agents, wanted, n_base = env.agents, env.wanted, tables.params[Param.N_BASE]
+    agents = env.agents
+    wanted = env.wanted
+    n_base = tables.params[Param.N_BASE]
     total = 0.0
     for i in range(agents.shape[0]):
         item = agents[i, Agent.ITEM]
@@ -410,7 +417,9 @@ def reward_ingredients(tables, env):
 @kernel
 def reward_mixtures(tables, env, total):
     """A tool with all ingredients of a wanted recipe earns 0.5 once. Mutates: env."""
-    tools, wanted, n_items = env.tools, env.wanted, tables.params[Param.N_ITEMS]
+    tools = env.tools
+    wanted = env.wanted
+    n_items = tables.params[Param.N_ITEMS]
     places, sizes, uses = tables.places, tables.sizes, tables.uses
     for at in range(tools.shape[0]):
         if tools[at, Tool.COUNT] == 0 or tools[at, Tool.PAID] == 1:

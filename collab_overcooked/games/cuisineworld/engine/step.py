@@ -77,7 +77,10 @@ def step_env(tables, env, actions, out):
 
     Mutates: env, out.
     """
-    clock, events, order_events, completions = env.clock, out.events, out.order_events, out.completions
+    clock = env.clock
+    events = out.events
+    order_events = out.order_events
+    completions = out.completions
     if actions[0] != LISTED:
         queue_commands(tables, env, actions, out)
     clear_order_events(order_events)

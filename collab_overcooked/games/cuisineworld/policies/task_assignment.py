@@ -45,7 +45,9 @@ def can_begin(job, tables, scratch):
 @kernel
 def share_jobs(tables, trust, env, scratch):
     """Give the most urgent job to the nearest free agent until there are no more of either. Mutates: scratch."""
-    agents, jobs, count = env.agents, scratch.jobs, scratch.sums[Sum.JOBS]
+    agents = env.agents
+    jobs = scratch.jobs
+    count = scratch.sums[Sum.JOBS]
     for k in range(count):
         jobs[k, Job.URGENCY] = URGENT * jobs[k, Job.RANK] - jobs[k, Job.TAIL]
     for _ in range(agents.shape[0]):

@@ -153,7 +153,10 @@ class CuisineWorldSuite(OrderSuite):
     axes = AXES
 
     set_elsewhere: ClassVar = {"level": "--levels", "agents": "--agents", "alpha": "--alphas", "obs": "the policies"}
-    load, parse_levels, parse_pace, pace = load_level, parse_level_names, float, "alpha"
+    load = load_level
+    parse_levels = parse_level_names
+    parse_pace = float
+    pace = "alpha"
     title, measure = "CuisineWorld", "CoS, the mean share of orders completed over the paces played"
     budgets: ClassVar = {
         "small": ComparisonBudget(

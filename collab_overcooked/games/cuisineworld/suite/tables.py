@@ -151,7 +151,8 @@ def _detail_cells(played: CosTable, paper: CosTable | None, level: str) -> Itera
 
 def _average_cells(result: OrderResult, agents: int) -> Iterator[Cell]:
     """Yield the paper's last column and corner: means of ratios, and of CoS, over the comparable levels."""
-    played, paper = _only(result.tables[agents], compared_levels(result)), reference(result, agents)
+    played = _only(result.tables[agents], compared_levels(result))
+    paper = reference(result, agents)
     for alpha in played.alphas:
         yield played.row_average(alpha)
         if paper and alpha in paper.alphas:
@@ -180,7 +181,9 @@ def classes_overview(result: OrderResult) -> ResultTable:
 
 def conditions_table(result: OrderResult, agents: int) -> ResultTable | None:
     """Return the paper's tables 2 to 4 and 9 to 11, restricted to models and prompts like those played."""
-    matching, played, level = conditions(result, agents), result.tables[agents], published().condition_level
+    matching = conditions(result, agents)
+    played = result.tables[agents]
+    level = published().condition_level
     if not matching:
         return None
     alphas = [alpha for alpha in played.alphas if alpha in PAPER_ALPHAS and played.runs.get((level, alpha))]

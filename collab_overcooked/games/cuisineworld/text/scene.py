@@ -36,7 +36,8 @@ class CuisineScene(OrderGame):
         that has no end has None ``remaining``.
         """
         level, max_steps = self.level, int(self.compiled.tables.params[Param.MAX_STEPS])
-        order, item = codec.names_of(level.order_names, "order"), codec.names_of(level.items, "item")
+        order = codec.names_of(level.order_names, "order")
+        item = codec.names_of(level.items, "item")
         interval = self.timing.interval
         agent = {
             "location": codec.column("agents", Agent.PLACE, codec.names_of(level.locations, "location")),

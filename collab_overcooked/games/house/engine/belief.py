@@ -40,11 +40,15 @@ class Guess:
     """Samples a belief: replaces a seat's unknown facts in one environment, whose arrays have no batch axis."""
 
     def __init__(self, tables: Any, state: State, seat: int, rng: np.random.Generator) -> None:
-        self.tables, self.state, self.rng = tables, state, rng
+        self.tables = tables
+        self.state = state
+        self.rng = rng
         self.seat, self.first = seat, len(tables.room_types)  # the first piece of furniture
         self.is_transport = tables.params[Param.GAME] == GameKind.TRANSPORT
         self.goal = int(state.world[World.GOAL])
-        self.known, self.rooms, self.places = (state.know_things[seat], state.know_rooms[seat], state.know_places[seat])
+        self.known = state.know_things[seat]
+        self.rooms = state.know_rooms[seat]
+        self.places = state.know_places[seat]
 
     def draw(self) -> None:
         """Place unseen furniture, closed, in its room, agents anywhere, and things where the seat has not looked.
@@ -65,7 +69,8 @@ class Guess:
         return int(y * self.tables.params[Param.GRID_WIDTH] + x)
 
     def _furnish(self) -> None:
-        places, told = self.state.places, self.known[self.known[:, Belief.STATUS] == Known.SEEN, Belief.PLACE]
+        places = self.state.places
+        told = self.known[self.known[:, Belief.STATUS] == Known.SEEN, Belief.PLACE]
         for p, (room, kind, _, fits, optional) in enumerate(self.tables.furniture.tolist(), self.first):
             places[p, Place.FREE] = fits
             seen = self.rooms[room] != KnownRoom.NONE  # what a visited room does not show is not there
@@ -77,7 +82,9 @@ class Guess:
         places[self.goal, Place.FREE] = FREE_AT_GOAL
 
     def _place_mate(self, j: int) -> None:
-        state, agent, last = self.state, self.state.agents[j], self.state.know_mates[self.seat, j]
+        state = self.state
+        agent = self.state.agents[j]
+        last = self.state.know_mates[self.seat, j]
         room = state.cells[state.agents[self.seat, Agent.CELL]]
         present = last[Mate.TICK] == state.world[World.T] and last[Mate.ROOM] == room
         elsewhere = (state.cells != NOTHING) & (state.cells != room)
@@ -154,7 +161,9 @@ class Guess:
         return missing
 
     def _hide(self, o: int, name: int, role: int) -> None:
-        places, in_view, end = self.state.places, 1, self.first + len(self.tables.furniture)
+        places = self.state.places
+        in_view = 1
+        end = self.first + len(self.tables.furniture)
         if self.is_transport:
             p = end + o
             rooms = [r for r in range(self.first) if self.rooms[r] != KnownRoom.ALL] or list(range(self.first))

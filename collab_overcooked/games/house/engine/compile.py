@@ -210,7 +210,9 @@ def _allowed() -> np.ndarray:
 
 
 def _catalogue(is_housework: bool, sizes: Sizes, levels: tuple[str, ...]) -> np.ndarray:
-    rooms, things, places = range(sizes.rooms), range(sizes.things), range(sizes.rooms + sizes.furniture)
+    rooms = range(sizes.rooms)
+    things = range(sizes.things)
+    places = range(sizes.rooms + sizes.furniture)
     furniture = places[sizes.rooms :]
     talk = [(Verb.SAY, blocks) for blocks in range(1, BLOCKS + 1)]
     into = [] if is_housework else [(Verb.PUT_IN, 0)]

@@ -47,7 +47,11 @@ class TransportConfig(HouseConfig):
     """Options of Transport."""
 
     tasks = LOADS
-    reach, near, put_near, put_reach, doors = 4, 2, 3, 6, 1
+    reach = 4
+    near = 2
+    put_near = 3
+    put_reach = 6
+    doors = 1
     rooms: int = integer(6, "Rooms of the house; 6 and 8 as published.", least=4, most=8)
     targets: int = integer(10, "Things to bring to the bed; 10 as published.", least=1, most=12)
     containers: int = integer(5, "Containers that lie about; 5 and 2 as published.", least=0, most=5)

@@ -65,7 +65,9 @@ def measure_distances(state, width, scratch):
 
     Mutates: state.dist, scratch (2, C).
     """
-    boxes, gates, places = scratch[0], scratch[1], state.places
+    boxes = scratch[0]
+    gates = scratch[1]
+    places = state.places
     dist = state.dist
     dist[:, :] = UNREACHED
     count = find_gates(state, width, boxes, gates)
@@ -103,8 +105,13 @@ def join_gates(cells, width, boxes, gates, dist):
 @kernel
 def spread_ways(state, r, width, gates):
     """In a room, distances spread from gates and places along their rows, then down and up. Mutates: state.dist."""
-    room, places, dist = state.rooms[r], state.places, state.dist
-    left, top, right, bottom = room[Room.LEFT], room[Room.TOP], room[Room.RIGHT], room[Room.BOTTOM]
+    room = state.rooms[r]
+    places = state.places
+    dist = state.dist
+    left = room[Room.LEFT]
+    top = room[Room.TOP]
+    right = room[Room.RIGHT]
+    bottom = room[Room.BOTTOM]
     for gate in gates:
         y = gate // width
         if top <= y <= bottom and left <= gate % width <= right:
@@ -115,7 +122,9 @@ def spread_ways(state, r, width, gates):
         if top <= y <= bottom and left <= x <= right and places[p, Place.KIND] != Kind.NONE:
             for beside in range(left, right + 1):
                 dist[y * width + beside, p] = abs(beside - x)
-    distances, row, length = dist.reshape(dist.size), width * dist.shape[1], (right - left + 1) * dist.shape[1]
+    distances = dist.reshape(dist.size)
+    row = width * dist.shape[1]
+    length = (right - left + 1) * dist.shape[1]
     first, last = (top * width + left) * dist.shape[1], (bottom * width + left) * dist.shape[1]
     for at in range(first + row, last + 1, row):
         lower(distances[at - row : at - row + length], distances[at : at + length], 1)

@@ -127,12 +127,18 @@ def list_walls(cells, walls):
 @kernel
 def cut_doors(tables, state, scratch, walls):
     """Doors are drawn until all rooms are connected, then some more. Mutates: state, scratch, walls."""
-    cells, width, n_rooms, rng = state.cells, tables.params[Param.GRID_WIDTH], state.rooms.shape[0], state.rng
+    cells = state.cells
+    width = tables.params[Param.GRID_WIDTH]
+    n_rooms = state.rooms.shape[0]
+    rng = state.rng
     n_walls = list_walls(cells, walls)
     for r in range(n_rooms):
         scratch[r] = r  # the group of connected rooms that it belongs to
     for count in range(n_rooms - 1 + tables.params[Param.DOORS]):
-        candidates, door, low, high = 0, NOTHING, 0, 0
+        candidates = 0
+        door = NOTHING
+        low = 0
+        high = 0
         for cell in walls[:n_walls]:
             for way in range(2):
                 one, other = door_sides(cells, cell, width, way)
@@ -140,7 +146,9 @@ def cut_doors(tables, state, scratch, walls):
                     continue
                 candidates += 1
                 if draw_below(rng, candidates) == 0:
-                    door, low, high = cell, min(one, other), max(one, other)
+                    door = cell
+                    low = min(one, other)
+                    high = max(one, other)
         if door == NOTHING:
             return
         cells[door] = low
@@ -178,7 +186,8 @@ def furnish(tables, state):
     state.places[:, :] = 0
     for r in range(n_rooms):
         room = state.rooms[r]
-        x, y = (room[Room.LEFT] + room[Room.RIGHT]) // 2, (room[Room.TOP] + room[Room.BOTTOM]) // 2
+        x = (room[Room.LEFT] + room[Room.RIGHT]) // 2
+        y = (room[Room.TOP] + room[Room.BOTTOM]) // 2
         set_place(state, r, Kind.CENTRE, NOTHING, r, y * width + x, 0)
     for k in range(tables.furniture.shape[0]):
         row = tables.furniture[k]
@@ -273,7 +282,9 @@ def make_housework(tables, state, task, scratch):
 @kernel
 def draw_goal(tables, state, task, goal, scratch):
     """Classes, instances and counts of a goal; returns how many things it asks for. Mutates: state, scratch."""
-    rng, most, n_classes = state.rng, tables.params[Param.TARGETS], tables.families[task, Family.CLASSES]
+    rng = state.rng
+    most = tables.params[Param.TARGETS]
+    n_classes = tables.families[task, Family.CLASSES]
     shuffle(scratch, n_classes, rng)
     chosen = min(1 + draw_index(tables.shares[task], rng), n_classes)
     total, used = 0, 0
@@ -351,7 +362,9 @@ def shuffle_things(state):
 @kernel
 def make_transport(tables, state, task):
     """Things of two triples, about 40 to 60 per cent of each, and containers in one or two rooms. Mutates: state."""
-    rng, targets, n_rooms = state.rng, tables.params[Param.TARGETS], state.rooms.shape[0]
+    rng = state.rng
+    targets = tables.params[Param.TARGETS]
+    n_rooms = state.rooms.shape[0]
     clear_task(tables, state)
     state.world[World.GOAL] = n_rooms
     first = targets * 4 // 10 + draw_below(rng, targets // 5 + 1)

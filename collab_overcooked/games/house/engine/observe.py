@@ -206,7 +206,9 @@ def observe_env(tables, env, out):
 def encode_known(tables, state, i, out):
     """Write the blocks of an observation, see ``features_of``, with products instead of branches. Mutates: out."""
     spans, rooms, goals = tables.spans, state.rooms, state.goals
-    room, distances, n_agents = room_of(state, i), state.dist[state.agents[i, Agent.CELL]], state.agents.shape[0]
+    room = room_of(state, i)
+    distances = state.dist[state.agents[i, Agent.CELL]]
+    n_agents = state.agents.shape[0]
     encode_self(spans, state, i, out)
     for r in range(rooms.shape[0]):
         out[start_of(spans, Feature.ROOM_TYPE, r)] = 1 + rooms[r, Room.TYPE]
@@ -231,7 +233,9 @@ def encode_known(tables, state, i, out):
 @kernel
 def encode_self(spans, state, i, out):
     """Write time, seat, hands, contents of a held container, and the action in progress. Mutates: out."""
-    agent, world, hands = state.agents[i], state.world, start_of(spans, Feature.HANDS, 0)
+    agent = state.agents[i]
+    world = state.world
+    hands = start_of(spans, Feature.HANDS, 0)
     out[start_of(spans, Feature.TIME, 0)] = clip_u8(world[World.T] * 255 // max(world[World.LIMIT], 1))
     out[start_of(spans, Feature.SEAT, 0)] = i
     out[start_of(spans, Feature.TASK, 0)] = world[World.TASK]
@@ -264,7 +268,8 @@ def encode_place(spans, state, i, k, distances, out):
 @kernel
 def encode_thing(spans, state, i, o, distances, out):
     """A thing is encoded as class, role, status, room and distance, as far as known. Mutates: out."""
-    status, place = state.know_things[i, o, Belief.STATUS], max(state.know_things[i, o, Belief.PLACE], 0)
+    status = state.know_things[i, o, Belief.STATUS]
+    place = max(state.know_things[i, o, Belief.PLACE], 0)
     is_known, is_seen = status != Known.UNKNOWN, status == Known.SEEN
     out[start_of(spans, Feature.THING_CLASS, o)] = is_known * (1 + state.things[o, Thing.CLASS])
     out[start_of(spans, Feature.ROLE, o)] = is_known * state.things[o, Thing.ROLE]
@@ -284,7 +289,9 @@ def count_done(spans, state, o, out):
 @kernel
 def encode_mate(spans, state, i, j, k, out):
     """Another agent is encoded as its last known room, held things and the time since. Mutates: out."""
-    mate, world, hands = state.know_mates[i, j], state.world, start_of(spans, Feature.MATE_HANDS, k)
+    mate = state.know_mates[i, j]
+    world = state.world
+    hands = start_of(spans, Feature.MATE_HANDS, k)
     is_seen = mate[Mate.TICK] != NOTHING
     since = clip_u8((world[World.T] - mate[Mate.TICK]) * 255 // max(world[World.LIMIT], 1))
     out[start_of(spans, Feature.SEEN, k)] = is_seen
@@ -296,7 +303,9 @@ def encode_mate(spans, state, i, j, k, out):
 
 def features_of(tables: Tables, sizes: Sizes, n_room_types: int) -> list[Objects]:
     """Return what an observation shows, by ``Feature``; counts without a bound are left to be clipped."""
-    cost, n_classes, way = tables.cost.copy(), len(tables.allowed), sizes.height * sizes.width - 1
+    cost = tables.cost.copy()
+    n_classes = len(tables.allowed)
+    way = sizes.height * sizes.width - 1
     cost[Verb.SAY] *= BLOCKS
     hands = (n_classes,) * HANDS
     oneself = (

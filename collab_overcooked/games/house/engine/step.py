@@ -85,7 +85,10 @@ def carry_out(tables, state, i, event):
     Mutates: state, event.
     """
     agent = state.agents[i]
-    verb, arg, reason, code = agent[Agent.VERB], agent[Agent.ARG], Reason.OK, Event.WAITED
+    verb = agent[Agent.VERB]
+    arg = agent[Agent.ARG]
+    reason = Reason.OK
+    code = Event.WAITED
     event[EventColumn.PRIMITIVE] = verb
     if verb == NOTHING:
         reason = Reason.F_CONFLICT
@@ -98,7 +101,8 @@ def carry_out(tables, state, i, event):
         reason, code = grab(state, i, arg), Event.GRASPED
         event[EventColumn.THING] = arg
     elif verb == Verb.OPEN or verb == Verb.CLOSE:
-        reason, code = set_open(state, arg, verb), Event.OPENED if verb == Verb.OPEN else Event.CLOSED
+        reason = set_open(state, arg, verb)
+        code = Event.OPENED if verb == Verb.OPEN else Event.CLOSED
     elif verb == Verb.PUT or verb == Verb.PUT_AT:
         reason, code = carry_out_put(tables, state, i, verb, arg, event), Event.PUT
     elif verb == Verb.PUT_IN:
@@ -222,14 +226,19 @@ def end_step(env, out, paid):
 @kernel
 def step_env(tables, env, actions, out):
     """A step is a tick, or all ticks until an agent can choose or the episode ends. Mutates: env, out."""
-    events, started, paid = out.events, env.world[World.T], 0
+    events = out.events
+    started = env.world[World.T]
+    paid = 0
     count = events.shape[0]
     clear_events(events, FIRST_ID)
     for i in range(count):
         begin_action(tables, env, i, actions[i], events[i])
         running = env.macro_state[i, Macro.ACTION]
         events[i, EventColumn.ACTION] = running
-    going, changed, complete, seen = True, True, False, NOTHING
+    going = True
+    changed = True
+    complete = False
+    seen = NOTHING
     while going:
         if changed:
             complete = is_complete(env)

@@ -24,7 +24,9 @@ GOAL = "goal place"
 
 def report_findings(scene: Scene) -> dict[str, Finding]:
     """Return an agent's findings by the names of things, containers, rooms, and the agent itself."""
-    me, rooms, tick = scene["me"], scene["rooms"], scene["tick"]
+    me = scene["me"]
+    rooms = scene["rooms"]
+    tick = scene["tick"]
     findings: dict[str, Finding] = {}
     for o, thing in scene["things"].items():
         mine = thing["status"] == "mine"
@@ -70,7 +72,9 @@ def merge_findings(scene: Scene, findings: Findings) -> Scene:
     ``told`` of the result holds the sub-plans, as verb and argument, that the seat knows only from reports.
     """
     rooms = [dict(room) for room in scene["rooms"]]
-    places, things, mates = dict(scene["places"]), dict(scene["things"]), dict(scene["mates"])
+    places = dict(scene["places"])
+    things = dict(scene["things"])
+    mates = dict(scene["mates"])
     reported: set[tuple[Verb, int]] = set()
     for finding in findings.values():
         kind, values = finding.data

@@ -79,7 +79,9 @@ class SubPlanPolicy(PolicyBase):
             raise ValueError(f"policy {self.name!r} plays the household games only, not {info.game.id}")
         if tables.levels[seat] != Level.MEDIUM:
             raise ValueError(f"policy {self.name!r} plays by sub-plans; its seat needs action_level=medium")
-        self.seat, self.tables, self.game = seat, tables, info.game
+        self.seat = seat
+        self.tables = tables
+        self.game = info.game
         self.is_transport = tables.params[Param.GAME] == GameKind.TRANSPORT
         self.rows = tables.catalogue[Level.MEDIUM].tolist()
         self.rng = np.random.default_rng([seed, seat])
@@ -160,7 +162,9 @@ class Greedy(SubPlanPolicy):
 
     def nearest_thing(self, scene: Scene, plans: SubPlans) -> int | None:
         """Return the sub-plan to fetch the nearest goal thing; in Transport, possibly a container first."""
-        missing, things, ways = still_wanted(scene), scene["things"], plans.to_things(scene)
+        missing = still_wanted(scene)
+        things = scene["things"]
+        ways = plans.to_things(scene)
         known = [o for o in ways if things[o]["name"] in missing and things[o]["role"] == "target"]
         boxes = [o for o in plans.ids[Verb.FETCH] if things[o]["role"] == "container"]
         if boxes and not has_container(scene) and sum(missing.values()) > 2 and scene["tick"] < scene["limit"] // 2:
@@ -338,7 +342,12 @@ class MonteCarloPlanner(SubPlanPolicy):
         """Simulate subgoals, chosen by the tree and at random beyond it, and back up their value."""
         goal = scene["places"].get(scene["goal"]["place"])
         home = goal["room"] if goal else scene["me"]["room"]
-        room, node, path, value, left, in_tree = scene["me"]["room"], root, [root], 0.0, list(sample), True
+        room = scene["me"]["room"]
+        node = root
+        path = [root]
+        value = 0.0
+        left = list(sample)
+        in_tree = True
         for _ in range(min(self.depth, len(left))):
             if in_tree:
                 k = node.select(left, self.rng)
@@ -423,7 +432,9 @@ def share_of(state: State, seat: int) -> list[int]:
 
     An agent's next way starts where its last thing lies; two things, then a way home, make a trip.
     """
-    things, places, dist = state.things[0], state.places[0], state.dist[0]
+    things = state.things[0]
+    places = state.places[0]
+    dist = state.dist[0]
     goal = int(state.world[0, World.GOAL])
     held_by = [
         [o for o in agent[Agent.LEFT_HAND : Agent.LEFT_HAND + HANDS] if o != NOTHING] for agent in state.agents[0]

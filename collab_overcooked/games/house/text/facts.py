@@ -89,7 +89,10 @@ class HouseFacts(HouseScenes):
         p, rooms = self._fact_places[k], self.compiled.sizes.rooms
         if p >= rooms and state.know_places[b, seat, p] != KnownPlace.UNKNOWN:
             return p
-        place, kind, of_class, room = p, Kind.SPOT, NOTHING, p
+        place = p
+        kind = Kind.SPOT
+        of_class = NOTHING
+        room = p
         if p < rooms:
             place = rooms + len(self.compiled.tables.furniture) + o
         else:

@@ -155,7 +155,8 @@ def _furniture(place: Mapping[str, Any], state: str, items: Sequence[tuple[str, 
 
 def _spot(items: Sequence[tuple[str, int]]) -> BoardCell:
     names = tuple(f"{name} {number}" for name, number in items)
-    icons, tags = tuple(icon_of(name) for name, _ in items), tuple(str(number) for _, number in items)
+    icons = tuple(icon_of(name) for name, _ in items)
+    tags = tuple(str(number) for _, number in items)
     return BoardCell(FLOORS[1], names[0][0], icons, tags=tags, labels=(", ".join(names),), targets=names)
 
 
@@ -202,7 +203,8 @@ def _home_drawing(
     listing: Sequence[str] = (),
     overview: Overview | None = None,
 ) -> Drawing:
-    grid, cells = scene["grid"], {**ground, **{spot: _together(there) for spot, there in placed.items()}}
+    grid = scene["grid"]
+    cells = {**ground, **{spot: _together(there) for spot, there in placed.items()}}
     time = clock(f"Time {scene['tick']} of {scene['limit']}", counts, scene["tick"], scene["limit"])
     board = Board((len(grid[0]), len(grid)), tuple(cells.items()), tuple(cooks), overview=overview)
     column = PanelColumn((time, *cards), PANEL, 4.0 + 2.5 * team + LISTED + 2)
@@ -226,7 +228,8 @@ def picture(scene: Scene, names: Sequence[str]) -> Drawing:
     people = [_person(scene, agent, seat, names) for seat, agent in enumerate(scene["agents"])]
     cooks = [(tuple(agent["at"]), cook) for agent, (cook, _) in zip(scene["agents"], people, strict=True)]
     goals = [(goal["name"], goal["have"], goal["need"]) for goal in scene["goals"]]
-    done, total = sum(min(have, need) for _, have, need in goals), sum(need for _, _, need in goals)
+    done = sum(min(have, need) for _, have, need in goals)
+    total = sum(need for _, _, need in goals)
     cards = [*(card for _, card in people), _goal_card(scene, goals, places[scene["goal_place"]]["name"])]
     rooms = [(place["name"], scene["rooms"][place["room"]]["name"]) for place in places if place["kind"] in FURNISHED]
     listing = [f"{name}: {room}" for name, room in rooms]

@@ -175,7 +175,8 @@ def _grid_codec(sizes: Sizes) -> Codec:
 
 
 def _agent(sizes: Sizes, at: Codec, n_actions: int) -> Part:
-    hand, timer = codec.optional(codec.integers(0, sizes.things - 1)), codec.integers(-MAX_OPTION, MAX_OPTION)
+    hand = codec.optional(codec.integers(0, sizes.things - 1))
+    timer = codec.integers(-MAX_OPTION, MAX_OPTION)
     plain = {
         "verb": codec.integers(0, Verb.SAY),
         "arg": codec.COUNT,
@@ -233,7 +234,9 @@ def _is_delivered(scene: Scene, thing: Scene, name: str) -> bool:
 
 
 def _check_thing(scene: Scene, o: int, thing: Scene) -> None:
-    parent, rel, agents = thing["parent"], thing["rel"], scene["agents"]
+    parent = thing["parent"]
+    rel = thing["rel"]
+    agents = scene["agents"]
     if rel == "held":
         good = parent < len(agents) and o in agents[parent]["hands"]
     elif rel == "inside":
@@ -252,7 +255,9 @@ def _holds(scene: Scene, seat: int, o: int) -> bool:
 
 
 def _check_agent(scene: Scene, seat: int, agent: Scene) -> None:
-    (x, y), things, place = agent["at"], scene["things"], f"agents[{seat}]"
+    (x, y) = agent["at"]
+    things = scene["things"]
+    place = f"agents[{seat}]"
     _expect(scene["grid"][y][x] != WALL, f"{place}.at must be floor")
     _expect(scene["grid"][y][x] == str(agent["room"]), f"{place}.room must be that of its cell")
     held = [o for o in agent["hands"] if o is not None]
@@ -275,7 +280,9 @@ def _has_hands_for(scene: Scene, agent: Scene, verb: int) -> bool:
 
 
 def _check_known(scene: Scene, seat: int, known: Scene) -> None:
-    kinds, tick, where = [place["kind"] for place in scene["places"]], scene["tick"], f"known[{seat}]"
+    kinds = [place["kind"] for place in scene["places"]]
+    tick = scene["tick"]
+    where = f"known[{seat}]"
     for p, state in enumerate(known["places"]):
         _expect(kinds[p] != "none" or not state, f"{where}.places[{p}] does not exist")
     for o, (status, place, _, _) in enumerate(known["things"]):
@@ -377,8 +384,12 @@ class HouseScenes(CompiledGame):
 
     def _check_doing(self, scene: Scene, seat: int, agent: Scene) -> None:
         """Refuse a primitive action with an argument that its kernel cannot take, or without the hands for it."""
-        place, (running, _, _), tables = f"agents[{seat}]", agent["running"], self.compiled.tables
-        verb, left, arg = agent["verb"], agent["left"], agent["arg"]
+        place = f"agents[{seat}]"
+        (running, _, _) = agent["running"]
+        tables = self.compiled.tables
+        verb = agent["verb"]
+        left = agent["left"]
+        arg = agent["arg"]
         if running == NOTHING:
             _expect(verb == Verb.WAIT and left <= 0, f"{place} must wait, with nothing left of it, without an action")
             return

@@ -238,7 +238,9 @@ class HouseView(SeatView):
 
     def _brings_nothing(self, verb: int, arg: int) -> bool:
         """Return whether an action only looks where nothing is to be found, or takes what the goal does not want."""
-        rooms, things, here = self.scene["rooms"], self.scene["things"], self.scene["me"]["room"]
+        rooms = self.scene["rooms"]
+        things = self.scene["things"]
+        here = self.scene["me"]["room"]
         if verb == Verb.EXPLORE:
             return here >= 0 and rooms[here]["known"] == "all"
         if verb == Verb.GO:
@@ -313,7 +315,8 @@ class HouseText(HouseFacts):
         Raises:
             ActionError: The text names no action.
         """
-        texts, phrase = self.action_texts(state, i, seat), " ".join(text.strip().lower().rstrip(".").split())
+        texts = self.action_texts(state, i, seat)
+        phrase = " ".join(text.strip().lower().rstrip(".").split())
         if phrase in texts:
             return texts.index(phrase)
         about = re.fullmatch(r"(walk to|take|pick up) [a-z ]+ (\d+)", phrase)

@@ -395,7 +395,8 @@ def _shaping(layout: Layout, config: OvercookedConfig) -> np.ndarray:
 def _frame(layout: Layout, config: OvercookedConfig) -> np.ndarray:
     frame = np.zeros(len(LayoutSize), np.int32)
     frame[LayoutSize.HEIGHT], frame[LayoutSize.WIDTH] = layout.height, layout.width
-    frame[LayoutSize.POTS], frame[LayoutSize.GATES] = len(layout.cells("P")), len(layout.cells("G"))
+    frame[LayoutSize.POTS] = len(layout.cells("P"))
+    frame[LayoutSize.GATES] = len(layout.cells("G"))
     frame[LayoutSize.GATE_LIMIT] = layout.gate_limit if config.gate_limit is None else config.gate_limit
     frame[LayoutSize.OBJECT_CELLS] = sum(len(layout.cells(symbol)) for symbol in ("X", "P", "G", *BELTS, *PREPARING))
     frame[LayoutSize.BELTS] = sum(len(layout.cells(symbol)) for symbol in BELTS)

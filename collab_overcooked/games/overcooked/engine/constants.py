@@ -253,7 +253,9 @@ class KitchenEvent(IntEnum):
 
     def __new__(cls, code: int, label: str = "", loss: str = "") -> KitchenEvent:
         member = int.__new__(cls, code)
-        member._value_, member.label, member.loss = code, label, loss
+        member._value_ = code
+        member.label = label
+        member.loss = loss
         return member
 
 

@@ -57,7 +57,10 @@ def measure_moves(seat, players, paths):
     Directions are tried in the order north, south, east, west, which settles ties. Mutates: paths, whose floor must
     be marked.
     """
-    floor, distance, first, queue = paths[Path.FLOOR], paths[Path.DISTANCE], paths[Path.FIRST], paths[Path.QUEUE]
+    floor = paths[Path.FLOOR]
+    distance = paths[Path.DISTANCE]
+    first = paths[Path.FIRST]
+    queue = paths[Path.QUEUE]
     width = floor.shape[1]
     for j in range(players.shape[0]):
         floor[players[j, Player.Y], players[j, Player.X]] = TAKEN

@@ -84,7 +84,9 @@ def step_macro_actions(tables, env, actions, out):
 @kernel
 def step_macro_action(tables, env, seat, paths, event):
     """A directive becomes a primitive action, unless its player is stuck and gives way. Mutates: env, event."""
-    players, macro, floor = env.players, env.macro_state[seat], paths[Path.FLOOR]
+    players = env.players
+    macro = env.macro_state[seat]
+    floor = paths[Path.FLOOR]
     row = macro[Macro.ACTION] if is_running(macro) else WAIT
     move = next_move(tables, env, seat, row, paths, event)
     stuck = is_stuck(seat, row, move, players, macro)
@@ -163,7 +165,10 @@ def drop_directive(tables, env, seat, paths):
 @kernel
 def next_move(tables, env, seat, row, paths, event):
     """Turn a directive into this step's primitive action; one that is done ends. Mutates: env, event."""
-    k, params, players, macro = env.clock[Clock.LAYOUT], tables.params, env.players, env.macro_state[seat]
+    k = env.clock[Clock.LAYOUT]
+    params = tables.params
+    players = env.players
+    macro = env.macro_state[seat]
     verb = tables.catalogue[row, Row.VERB]
     if verb == Verb.WAIT:
         end_directive(macro, event)

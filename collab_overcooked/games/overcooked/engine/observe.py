@@ -88,7 +88,9 @@ def encode_order(env, out):
 def encode_change(tables, env, i, out):
     """An announced change is the steps to it, and the ways to the nearest objects as they will be. Mutates: out."""
     following = next_layout(env.clock[Clock.LAYOUT], tables.terrain)
-    x, y, width = env.players[i, Player.X], env.players[i, Player.Y], env.cells.shape[1]
+    x = env.players[i, Player.X]
+    y = env.players[i, Player.Y]
+    width = env.cells.shape[1]
     pose = 4 * tables.floor[following, y, x] + env.players[i, Player.FACING]
     out[: 1 + 2 * tables.nearest.shape[2]] = 0
     out[0] = clip_i8(env.changes[Change.LEFT])
@@ -100,9 +102,14 @@ def encode_change(tables, env, i, out):
 @kernel
 def encode_player(tables, env, i, out):
     """A player is its facing, its hand, the way to what it may need, the nearest pots, and walls. Mutates: out."""
-    k, cells, player, planes = env.clock[Clock.LAYOUT], env.cells, env.players[i], tables.planes
+    k = env.clock[Clock.LAYOUT]
+    cells = env.cells
+    player = env.players[i]
+    planes = tables.planes
     terrain, nearest = tables.terrain[k], tables.nearest[k]
-    x, y, held = player[Player.X], player[Player.Y], player[Player.HAND]
+    x = player[Player.X]
+    y = player[Player.Y]
+    held = player[Player.HAND]
     pose = 4 * tables.floor[k, y, x] + player[Player.FACING]
     out[:] = 0
     out[planes[Feature.FACING] + player[Player.FACING]] = 1
@@ -145,7 +152,8 @@ def encode_pot(tables, env, target, i, out, at):
         return
     times, width = tables.times[env.clock[Clock.LAYOUT]], env.cells.shape[1]
     pot = env.cells[target // width, target % width]
-    started, ready = pot[Thing.ITEM] == Item.SOUP and pot[Thing.TICK] != NOT_COOKING, is_ready(pot, times)
+    started = pot[Thing.ITEM] == Item.SOUP and pot[Thing.TICK] != NOT_COOKING
+    ready = is_ready(pot, times)
     cooking = started and not ready
     out[at + PotFeature.EXISTS] = 1
     out[at + PotFeature.EMPTY] = pot[Thing.ITEM] == Item.NONE
@@ -162,7 +170,10 @@ def encode_pot(tables, env, target, i, out, at):
 def observe_env(tables, env, out):
     """Write masks and observations of all players. Mutates: out."""
     observations, masks = out.observations, out.masks
-    k, players, cells, view = env.clock[Clock.LAYOUT], env.players, env.cells, tables.views
+    k = env.clock[Clock.LAYOUT]
+    players = env.players
+    cells = env.cells
+    view = tables.views
     terrain, times = tables.terrain[k], tables.times[k]
     for i in range(players.shape[0]):
         mask_primitive(players[i], cells, terrain, times, tables.prepare, tables.params, masks[i])
@@ -214,9 +225,12 @@ def draw_window(tables, env, i, out):
 @kernel
 def copy_window(template, x, y, view, out):
     """A window is copied in the longest runs there are; the template has a margin as wide as the view. Mutates: out."""
-    side, channels, corner = view[View.HEIGHT], view[View.CHANNELS], x * view[View.MAP_X] + y * view[View.MAP_Y]
+    side = view[View.HEIGHT]
+    channels = view[View.CHANNELS]
+    corner = x * view[View.MAP_X] + y * view[View.MAP_Y]
     if view[View.STEP_CHANNEL] == 1:
-        step, map_step = max(view[View.STEP_X], view[View.STEP_Y]), max(view[View.MAP_X], view[View.MAP_Y])
+        step = max(view[View.STEP_X], view[View.STEP_Y])
+        map_step = max(view[View.MAP_X], view[View.MAP_Y])
         for line in range(side):
             copy_run(template, corner + line * map_step, side * channels, out, line * step)
         return
@@ -254,10 +268,17 @@ def mark_players(i, players, left, top, view, out):
 @kernel
 def draw_state(tables, env, left, top, out):
     """Objects are drawn where they lie or are held, and open gates; little time left is a channel. Mutates: out."""
-    players, cells, clock, view = env.players, env.cells, env.clock, tables.views
+    players = env.players
+    cells = env.cells
+    clock = env.clock
+    view = tables.views
     k = clock[Clock.LAYOUT]
-    terrain, times, object_cells = tables.terrain[k], tables.times[k], tables.object_cells[k]
-    step, encoding, base = view[View.STEP_CHANNEL], view[View.ENCODING], PLAYER_CHANNELS * players.shape[0]
+    terrain = tables.terrain[k]
+    times = tables.times[k]
+    object_cells = tables.object_cells[k]
+    step = view[View.STEP_CHANNEL]
+    encoding = view[View.ENCODING]
+    base = PLAYER_CHANNELS * players.shape[0]
     for h in range(object_cells.shape[0]):
         x, y = object_cells[h, 0], object_cells[h, 1]
         if cells[y, x, Thing.ITEM] != Item.NONE and is_inside(x - left, y - top, view):

@@ -384,14 +384,22 @@ def interact_in_turn(tables, env, out):
     Mutates: env, out. Returns: whether the order that stands was delivered.
     """
     delivered = False
-    k, params, players, cells, events = env.clock[Clock.LAYOUT], tables.params, env.players, env.cells, out.events
-    places, n_pots, times = tables.pots[k], tables.frames[k, LayoutSize.POTS], tables.times[k]
+    k = env.clock[Clock.LAYOUT]
+    params = tables.params
+    players = env.players
+    cells = env.cells
+    events = out.events
+    places = tables.pots[k]
+    n_pots = tables.frames[k, LayoutSize.POTS]
+    times = tables.times[k]
     pots = PotCounts(n_pots, count_full_pots(places, n_pots, cells), count_dish_pots(places, n_pots, cells))
     for i in range(players.shape[0]):
         if events[i, EventColumn.PRIMITIVE] != Action.INTERACT:
             continue
         x, y = cell_ahead(players[i, Player.X], players[i, Player.Y], players[i, Player.FACING])
-        cell, kind, hand = cells[y, x], tables.terrain[k, y, x], players[i, Player.HAND : HAND_END]
+        cell = cells[y, x]
+        kind = tables.terrain[k, y, x]
+        hand = players[i, Player.HAND : HAND_END]
         effect = effect_of(hand, cell, kind, times, tables.prepare, params)
         if effect != Effect.NONE:
             bits = events_of(effect, tables, env, i, cell, kind, pots)
@@ -435,7 +443,9 @@ def move_players(terrain, env, out):
     Mutates: env, out.moves.
     """
     players, cells, events = env.players, env.cells, out.events
-    before, targets, width = out.moves[0], out.moves[1], terrain.shape[1]
+    before = out.moves[0]
+    targets = out.moves[1]
+    width = terrain.shape[1]
     walking = False
     for i in range(players.shape[0]):
         x, y = players[i, Player.X], players[i, Player.Y]
@@ -568,8 +578,12 @@ def advance(tables, env, out):
 
     Mutates: env, out.
     """
-    k, cells, params = env.clock[Clock.LAYOUT], env.cells, tables.params
-    frame, times, burnt = tables.frames[k], tables.times[k], 0
+    k = env.clock[Clock.LAYOUT]
+    cells = env.cells
+    params = tables.params
+    frame = tables.frames[k]
+    times = tables.times[k]
+    burnt = 0
     if frame[LayoutSize.BELTS] > 0:
         move_belts(tables, env)
     for p in range(frame[LayoutSize.STATIONS]):

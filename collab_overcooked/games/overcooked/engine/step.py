@@ -29,7 +29,10 @@ from .rules import (
 @kernel
 def add_rewards(out, with_shaping):
     """Every player gets the value of all deliveries, plus its shaped reward if enabled. Mutates: out.rewards."""
-    sparse, shaped, rewards, team = out.sparse, out.shaped, out.rewards, 0.0
+    sparse = out.sparse
+    shaped = out.shaped
+    rewards = out.rewards
+    team = 0.0
     for i in range(sparse.shape[0]):
         team += sparse[i]
     for i in range(rewards.shape[0]):
@@ -63,7 +66,10 @@ def step_directives(tables, env, actions, out):
 @kernel
 def step_env(tables, env, actions, out):
     """In a step, players interact and move, pots and gates advance, and the kitchen may change. Mutates: env, out."""
-    players, clock, events, params = env.players, env.clock, out.events, tables.params
+    players = env.players
+    clock = env.clock
+    events = out.events
+    params = tables.params
     k = clock[Clock.LAYOUT]
     if params[Param.MACROS] == 0:
         clear_events(events, FIRST_ID)

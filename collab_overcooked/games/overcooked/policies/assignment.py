@@ -119,7 +119,10 @@ def send_carrier(kitchen, env, team, distances, jobs, i, item):
 
     Mutates: jobs.goals, jobs.needs, jobs.taken.
     """
-    cells, needs, cell, later = env.cells, jobs.needs, distances.here[i], False
+    cells = env.cells
+    needs = jobs.needs
+    cell = distances.here[i]
+    later = False
     rank = 5 if item == SOUP else 4 if item == DISH else 3
     target = best_target(kitchen, distances, needs, item, False, cell)
     if target == NOTHING and item >= FIRST_INGREDIENT:
@@ -225,8 +228,13 @@ def find_use(kitchen, cells, team, distances, jobs, i, s):
         Steps until it is there, plus penalties of less urgent jobs, the target, and where it goes first; FAR if nothing
         needs it, or no station is free.
     """
-    least, best, place, cell = FAR, NOTHING, NOTHING, distances.here[i]
-    item, needs, barred = item_at(kitchen, cells, s), jobs.needs, team.barred
+    least = FAR
+    best = NOTHING
+    place = NOTHING
+    cell = distances.here[i]
+    item = item_at(kitchen, cells, s)
+    needs = jobs.needs
+    barred = team.barred
     if is_raw(kitchen, cells, s, item):
         place = best_station(kitchen, cells, distances, jobs.taken, item, cell)
         if place == NOTHING:
@@ -272,7 +280,9 @@ def fetch_time(kitchen, cells, team, distances, jobs, i, s):
     Returns:
         Steps and target; FAR if there is no use for it.
     """
-    item, needs, cell = item_at(kitchen, cells, s), jobs.needs, distances.here[i]
+    item = item_at(kitchen, cells, s)
+    needs = jobs.needs
+    cell = distances.here[i]
     if item == Item.NONE or travel(distances, s, cell) >= FAR:
         return FAR, NOTHING
     is_loose = not stores(kitchen.stations[s, Station.TERRAIN]) and jobs.loose[item] > 0
@@ -298,7 +308,9 @@ def gate_time(kitchen, env, distances, goals, j, g):
     if item_on(kitchen, env.cells, g) == Item.OPEN:
         return FAR
     gate_cell = kitchen.floor[kitchen.stations[g, Station.Y], kitchen.stations[g, Station.X]]
-    fields, opened, steps = distances.fields, distances.opened, distances.fields[g, distances.here[j]]
+    fields = distances.fields
+    opened = distances.opened
+    steps = distances.fields[g, distances.here[j]]
     for i in range(goals.shape[0]):
         s, cell = goals[i, Goal.STATION], distances.here[i]
         if i == j or s == NOTHING or goals[i, Goal.OPENED] == 0 or env.players[i, Player.HAND] == Item.NONE:
@@ -312,7 +324,9 @@ def gate_time(kitchen, env, distances, goals, j, g):
 @kernel
 def can_work(kitchen, cells, s):
     """Return whether empty hands can prepare what lies on a station: work at a board, or start a blender."""
-    terrain, x, y = kitchen.stations[s, Station.TERRAIN], kitchen.stations[s, Station.X], kitchen.stations[s, Station.Y]
+    terrain = kitchen.stations[s, Station.TERRAIN]
+    x = kitchen.stations[s, Station.X]
+    y = kitchen.stations[s, Station.Y]
     return terrain == Terrain.BOARD or (terrain == Terrain.BLENDER and cells[y, x, Thing.TICK] == 0)
 
 
@@ -340,7 +354,9 @@ def job_time(kitchen, env, team, distances, jobs, i, s):
 @kernel
 def mark_as_assigned(kitchen, cells, jobs, s, target):
     """Remove what a player goes to do or to fetch from the needs. Mutates: jobs.needs, jobs.loose, jobs.taken."""
-    item, needs, terrain = item_at(kitchen, cells, s), jobs.needs, kitchen.stations[s, Station.TERRAIN]
+    item = item_at(kitchen, cells, s)
+    needs = jobs.needs
+    terrain = kitchen.stations[s, Station.TERRAIN]
     if terrain == Terrain.POT:
         needs[s, Need.START] = 0
     if stores(terrain):
@@ -374,7 +390,10 @@ def give_jobs(kitchen, env, team, distances, jobs):
     """Give jobs to empty hands, the pair of player and job that takes the least time first. Mutates: jobs."""
     goals = jobs.goals
     for _ in range(goals.shape[0]):
-        least, who, what, where = FAR, NOTHING, NOTHING, NOTHING
+        least = FAR
+        who = NOTHING
+        what = NOTHING
+        where = NOTHING
         for i in range(goals.shape[0]):
             is_busy = env.players[i, Player.HAND] != Item.NONE or goals[i, Goal.STATION] != NOTHING
             if is_busy or team.trust[i] != SAME_POLICY:
@@ -382,7 +401,10 @@ def give_jobs(kitchen, env, team, distances, jobs):
             for s in range(jobs.taken.shape[0]):
                 steps, target = job_time(kitchen, env, team, distances, jobs, i, s)
                 if steps < least:
-                    least, who, what, where = steps, i, s, target
+                    least = steps
+                    who = i
+                    what = s
+                    where = target
         if who == NOTHING:
             return
         terrain = kitchen.stations[what, Station.TERRAIN]

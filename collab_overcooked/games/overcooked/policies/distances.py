@@ -90,7 +90,10 @@ def survey(kitchen, env, trust, distances):
     Unused rows of stations become FAR, as those of another layout might be left in them.
     Mutates: distances.fields, distances.opened, distances.here.
     """
-    stands, neighbours, passable, queue = kitchen.stands, kitchen.neighbours, distances.passable, distances.queue
+    stands = kitchen.stands
+    neighbours = kitchen.neighbours
+    passable = distances.passable
+    queue = distances.queue
     locate(kitchen, env.players, distances)
     closed = shut(kitchen, env.cells, trust, distances)
     for s in range(stands.shape[0]):

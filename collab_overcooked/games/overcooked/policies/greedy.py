@@ -84,7 +84,8 @@ class Assigner:
 
     def directives_at(self, state: Any, s: int, held: int) -> list[int]:
         """Return the directives for a player's action at a station with its held item."""
-        catalogue, objects = self.tables.catalogue, self.tables.objects[state.clock[0, Clock.LAYOUT]]
+        catalogue = self.tables.catalogue
+        objects = self.tables.objects[state.clock[0, Clock.LAYOUT]]
         terrain, x, y = self.kitchen(state).stations[s].tolist()
         slots = np.flatnonzero((objects[:, Object.X] == x) & (objects[:, Object.Y] == y))
         matching = (catalogue[:, Row.VERB] == verb_for(terrain, held)) & np.isin(catalogue[:, Row.SLOT], slots)
@@ -120,7 +121,9 @@ class GreedyPolicy(PolicyBase):
             return seen.idle_action
         state, team = self._simulator.state, self._team
         env, kitchen = row_at(state, 0), self._assigner.kitchen(state)
-        distances, jobs, moves = self._assigner.distances, self._assigner.jobs, self._assigner.moves
+        distances = self._assigner.distances
+        jobs = self._assigner.jobs
+        moves = self._assigner.moves
         layout = int(state.clock[0, Clock.LAYOUT])
         if layout != self._layout:  # the first one, or one that numbers stations anew
             self._layout = layout

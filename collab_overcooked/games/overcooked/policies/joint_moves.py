@@ -52,7 +52,10 @@ def list_choices(kitchen, env, distances, goal, i, moves):
 
     The fifth choice is to stay. Without a goal all cells are alike, but staying is least trouble.
     """
-    cell, s, player, choices = distances.here[i], goal[Goal.STATION], env.players[i], moves.choices[i]
+    cell = distances.here[i]
+    s = goal[Goal.STATION]
+    player = env.players[i]
+    choices = moves.choices[i]
     choices[4, 0] = cell
     choices[4, 1] = 0 if s == NOTHING or faces(player, kitchen.stations[s]) else 2 * steps_left(distances, goal, cell)
     for direction in range(4):
@@ -142,7 +145,10 @@ def yield_to(kitchen, env, team, distances, goals, moves):
     Both take the first step of the shortest joint way. Mutates: moves, distances.passable.
     """
     moves.steps[:] = NOTHING
-    n, i, j, there = kitchen.neighbours.shape[0], team.turn[0] - PASSING, NOTHING, 0
+    n = kitchen.neighbours.shape[0]
+    i = team.turn[0] - PASSING
+    j = NOTHING
+    there = 0
     s = goals[i, Goal.STATION] if i >= 0 else NOTHING
     if s == NOTHING or moves.pairs.shape[0] < n * n:
         return
@@ -192,7 +198,10 @@ def spread(neighbours, passable, count, end, moves):
     Returns:
         The pair before the end, NOTHING if it is never reached.
     """
-    n, pairs, queue, head = neighbours.shape[0], moves.pairs, moves.queue, 0
+    n = neighbours.shape[0]
+    pairs = moves.pairs
+    queue = moves.queue
+    head = 0
     while head < count:
         first, second = queue[head] // n, queue[head] % n
         for code in range(25):

@@ -38,7 +38,9 @@ from ..engine.spec import number_of
 
 Array = np.ndarray
 STAY, INTERACT = int(Action.STAY), int(Action.INTERACT)
-DISH, SOUP, COUNTER = int(Item.DISH), int(Item.SOUP), int(Terrain.COUNTER)
+DISH = int(Item.DISH)
+SOUP = int(Item.SOUP)
+COUNTER = int(Terrain.COUNTER)
 
 
 class Station(IntEnum):
@@ -104,7 +106,8 @@ def make_kitchens(tables: Any) -> Kitchen:
     pairs = zip(tables.terrain, tables.values, strict=True)
     grids = [np.where(_is_useless(*maps), Terrain.WALL, maps[0]) for maps in pairs]
     layouts = [_stations_of(terrain, floor) for terrain, floor in zip(grids, tables.floor, strict=True)]
-    n_stations, (n_layouts, n_cells) = max(len(rows) for rows, _ in layouts), tables.neighbours.shape[:2]
+    n_stations = max(len(rows) for rows, _ in layouts)
+    (n_layouts, n_cells) = tables.neighbours.shape[:2]
     stations = np.full((n_layouts, n_stations, len(Station)), NOTHING, np.int32)
     stands = np.full((n_layouts, n_stations, 4), NOTHING, np.int32)
     fed = np.zeros((n_layouts, n_stations), np.int32)
@@ -207,7 +210,9 @@ def is_unprepared(kitchen, cells, s):
 @kernel
 def answers(kitchen, cells, s, hand):
     """Return whether hands can do something at a station now."""
-    terrain, x, y = kitchen.stations[s, Station.TERRAIN], kitchen.stations[s, Station.X], kitchen.stations[s, Station.Y]
+    terrain = kitchen.stations[s, Station.TERRAIN]
+    x = kitchen.stations[s, Station.X]
+    y = kitchen.stations[s, Station.Y]
     return effect_of(hand, cells[y, x], terrain, kitchen.times, kitchen.prepare, kitchen.params) != Effect.NONE
 
 

@@ -80,7 +80,9 @@ def can_grow(soup, grown, supplied):
         added = (grown & COUNT_MASK) - (soup & COUNT_MASK)
         if added < 0 or (added > 0 and supplied & 1 == 0):
             return False
-        soup, grown, supplied = soup >> 2, grown >> 2, supplied >> 1
+        soup = soup >> 2
+        grown = grown >> 2
+        supplied = supplied >> 1
     return soup == 0
 
 
@@ -92,7 +94,10 @@ def best_soup(kitchen, soup, supplied, missing):
     nothing pays any more, the first kind of ingredient that is supplied fills the pot.
     Mutates: missing, by kind.
     """
-    values, most, left, kind = kitchen.values, 0, MAX_INGREDIENTS - count_ingredients(soup), 0
+    values = kitchen.values
+    most = 0
+    left = MAX_INGREDIENTS - count_ingredients(soup)
+    kind = 0
     missing[:] = 0
     while supplied >> kind & 1 == 0 and kind < missing.shape[0]:
         kind += 1

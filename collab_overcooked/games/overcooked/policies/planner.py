@@ -138,7 +138,10 @@ def list_subtasks(kitchen, open_distances, env, i, options):
 
     Mutates: options, with the number of subtasks in the last place.
     """
-    stations, hand, count, counters = kitchen.stations, env.players[i, Player.HAND : HAND_END], 1, 0
+    stations = kitchen.stations
+    hand = env.players[i, Player.HAND : HAND_END]
+    count = 1
+    counters = 0
     cell = kitchen.floor[env.players[i, Player.Y], env.players[i, Player.X]]
     options[0] = NOTHING
     for s in range(stations.shape[0]):
@@ -177,7 +180,9 @@ def make_children(kitchens, open_distances, state, goals, options, parents, chos
     """
     n, count = goals.shape[1], 0
     for w in range(goals.shape[0]):
-        env, k, total = row_at(state, w), state.clock[w, Clock.LAYOUT], 1
+        env = row_at(state, w)
+        k = state.clock[w, Clock.LAYOUT]
+        total = 1
         for i in range(n):
             if goals[w, i, Goal.STATION] != NOTHING:
                 options[i, 0] = goals[w, i, Goal.STATION]
@@ -236,7 +241,9 @@ def shortest_paths(kitchen, env, trust, distances, goals):
     Mutates: distances.here, distances.passable, distances.fields, distances.opened.
     """
     locate(kitchen, env.players, distances)
-    closed, passable, neighbours = shut(kitchen, env.cells, trust, distances), distances.passable, kitchen.neighbours
+    closed = shut(kitchen, env.cells, trust, distances)
+    passable = distances.passable
+    neighbours = kitchen.neighbours
     for i in range(goals.shape[0]):
         s = goals[i, Goal.STATION]
         if s != NOTHING:
@@ -259,7 +266,9 @@ def end_subtasks(kitchens, state, before, actions, goals):
     for c in range(actions.shape[0]):
         env, kitchen = row_at(state, c), row_at(kitchens, state.clock[c, Clock.LAYOUT])
         for i in range(actions.shape[1]):
-            s, player, goal = goals[c, i, Goal.STATION], env.players[i], goals[c, i]
+            s = goals[c, i, Goal.STATION]
+            player = env.players[i]
+            goal = goals[c, i]
             if s == NOTHING:
                 continue
             moved = player[Player.X] != before[c, i, Player.X] or player[Player.Y] != before[c, i, Player.Y]
@@ -286,11 +295,15 @@ class Search:
     def __init__(self, game: FullGame, width: int) -> None:
         self.width, self.n = width, game.n_agents
         most, by = max(GROWTH * width, JOINT), assigner(game)
-        self._beam, self._assigner, self._kitchens = Beam(game, width, most), by, by.kitchens
+        self._beam = Beam(game, width, most)
+        self._assigner = by
+        self._kitchens = by.kitchens
         self._parents = np.zeros(most, np.int32)
         self._chosen = np.zeros((most, self.n, len(Goal)), np.int32)
         self._options = np.zeros((self.n, MAX_SUBTASKS + 1), np.int32)
-        self._team, self._distances, self._moves = by.allocate(TeamView), by.allocate(Distances), by.allocate(Moves)
+        self._team = by.allocate(TeamView)
+        self._distances = by.allocate(Distances)
+        self._moves = by.allocate(Moves)
         self._open_distances = self._find_open_distances()
         cells = game.alloc(1)[0].cells[0].size
         self._salt = np.random.default_rng(0).integers(-(2**62), 2**62, 8 * self.n + cells + 1) | 1
@@ -401,7 +414,8 @@ class PlannerPolicy(PolicyBase):
     needs_simulator = True
 
     def __init__(self, width: int = WIDTH, replan: int = REPLAN_WIDTH) -> None:
-        self.width, self.replan = parse_integer("width", width, 1), parse_integer("replan", replan, 1)
+        self.width = parse_integer("width", width, 1)
+        self.replan = parse_integer("replan", replan, 1)
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         assigner(info.game)  # refuses other games
@@ -417,11 +431,15 @@ class PlannerPolicy(PolicyBase):
             return seen.idle_action
         now_only = Simulator(self._game, self._simulator.state, seen.seat)
         root = now_only.fork(1, 0)  # with primitive actions nothing is drawn, so that any seed will do
-        left, now = int(root.state.clock[0, Clock.LIMIT] - root.state.clock[0, Clock.T]), state_key(root.state)
+        left = int(root.state.clock[0, Clock.LIMIT] - root.state.clock[0, Clock.T])
+        now = state_key(root.state)
         if self._plan is None:
-            self._plan, self._start = search(self._game, self.width).plan(root, left), seen.timestep
+            self._plan = search(self._game, self.width).plan(root, left)
+            self._start = seen.timestep
         at = seen.timestep - self._start
         if not self._plan.is_followed(at, now) and (at >= len(self._plan.actions) or at % REPLAN_EVERY == 0):
             short = search(self._game, self.replan)
-            self._plan, self._start, at = short.plan(root, min(REPLAN_STEPS, left)), seen.timestep, 0
+            self._plan = short.plan(root, min(REPLAN_STEPS, left))
+            self._start = seen.timestep
+            at = 0
         return int(self._plan.actions[at, seen.seat])

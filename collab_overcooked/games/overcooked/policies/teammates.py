@@ -39,7 +39,9 @@ class TeammateModel:
 
     def __init__(self, seat: int, names: tuple[str, ...], team: TeamView, seed: int) -> None:
         same_policy = np.array([name == names[seat] for name in names])
-        self._seat, self._others, self._team = seat, np.flatnonzero(~same_policy), team
+        self._seat = seat
+        self._others = np.flatnonzero(~same_policy)
+        self._team = team
         team.trust[:] = same_policy
         self._rng = np.random.default_rng(seed)
         self._before: Array | None = None

@@ -40,7 +40,9 @@ class OvercookedQuestions:
     def chosen(self, item: Item, scenes: Sequence[State], actions: Sequence[Sequence[str]]) -> int | None:
         """Return the chosen directive, or the one that matches the first use of the hands."""
         kitchen, seat = load_kitchen(item.scene.options["layout"]), asked_seat(item)
-        action, before, after = actions[-1][seat], scenes[-2], scenes[-1]
+        action = actions[-1][seat]
+        before = scenes[-2]
+        after = scenes[-1]
         cell = kitchen.cells.get(action, kitchen.used(before, after, seat))
         if action == WAIT or cell is None:
             still = all(_pose(scene, seat) == _pose(scenes[0], seat) for scene in scenes)

@@ -57,7 +57,8 @@ def describe(kitchen: Kitchen, state: State, seat: int) -> str:
     """Return the description of a state from a seat's view."""
     lines = [f"You are {NAMES[seat]}; the other cook is {NAMES[1 - seat]}.", "", *_map(kitchen), ""]
     for who, player in enumerate(state["players"]):
-        name, at = ("You stand" if who == seat else f"{NAMES[who]} stands"), cell_text(player["position"])
+        name = "You stand" if who == seat else f"{NAMES[who]} stands"
+        at = cell_text(player["position"])
         held = thing_text(player["holding"])
         verb = ("face", "hold") if who == seat else ("faces", "holds")
         lines.append(f"{name} at {at}, {verb[0]} {player['facing']} and {verb[1]} {held}.")

@@ -231,7 +231,9 @@ class KitchenScenes(KitchenPool, ABC):
 
         Writing the part raises a ValueError for a thing in a cell that cannot take it.
         """
-        tables, position, burn = self.compiled.tables, self.position_codec(), self.compiled.config.burn
+        tables = self.compiled.tables
+        position = self.position_codec()
+        burn = self.compiled.config.burn
 
         def read(rows: Rows) -> list[dict[str, Any]]:
             k = rows["clock"][Clock.LAYOUT]

@@ -108,7 +108,8 @@ class OvercookedScenes(KitchenScenes):
             known = sorted({soup for row in tables.recipes.tolist() for soup in row if soup})
             scene["order"] = codec.column("clock", Clock.RECIPE, self.soup_codec(known, "order"))
         if any(medium):
-            past, none = (_past(self._directives, position, cells), Part(optional(record({})), lambda rows: None))
+            past = _past(self._directives, position, cells)
+            none = Part(optional(record({})), lambda rows: None)
             memory = codec.by_entry([past if macros else none for macros in medium], "players")
             scene["memory"] = memory._replace(
                 known_to=(), belief=codec.kept

@@ -203,7 +203,8 @@ def thing_text(thing: Array, prepare: Array | None = None) -> str:
         done = PREPARED[Terrain(prepare[item - FIRST_INGREDIENT])]
         return prepared_text(item.name.lower(), int(thing[Thing.TICK]), needed_work(item, prepare), done)
     if item == Item.SOUP:
-        onions, tomatoes = count_kind(thing[Thing.SOUP], Item.ONION), count_kind(thing[Thing.SOUP], Item.TOMATO)
+        onions = count_kind(thing[Thing.SOUP], Item.ONION)
+        tomatoes = count_kind(thing[Thing.SOUP], Item.TOMATO)
         return f"a soup of {onions} onions{f' and {tomatoes} tomatoes' if tomatoes else ''} in a dish"
     return {Item.NONE: "nothing", Item.ONION: "an onion", Item.TOMATO: "a tomato", Item.DISH: "a dish"}[item]
 
@@ -399,7 +400,9 @@ class OvercookedText(OvercookedScenes):
 
     def failure(self, state: Any, i: int, seat: int) -> str | None:
         """Return why a seat's last directive ended without effect; None if it had its effect, or is still running."""
-        tables, k, macro = self.compiled.tables, state.clock[i, Clock.LAYOUT], state.macro_state[i, seat]
+        tables = self.compiled.tables
+        k = state.clock[i, Clock.LAYOUT]
+        macro = state.macro_state[i, seat]
         action = int(macro[DirectiveHistory.LAST])
         if macro[Macro.ACTION] != NOTHING or action < len(FIRST_ROWS):
             return None
@@ -430,7 +433,8 @@ class OvercookedText(OvercookedScenes):
             ),
         ]
         if self.compiled.config.order_time is not None:
-            soup, left = soup_text(counts_of(clock[Clock.RECIPE])), int(state.order[i, Order.LEFT])
+            soup = soup_text(counts_of(clock[Clock.RECIPE]))
+            left = int(state.order[i, Order.LEFT])
             lines.append(f"Order: {soup}, for {plural(left, 'more step')}.")
         blocked = "blocked by a player" if len(seats) > 1 else "blocked"
         names = [name for kind in DISTANCE_ORDER for name in kinds[kind]]

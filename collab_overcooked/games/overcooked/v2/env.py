@@ -74,9 +74,13 @@ class OvercookedV2(OvercookedV2Text):
         return drawn
 
     def why_refused(self, state: State, i: int, seat: int, action: int) -> int:
-        tables, player, k = self.compiled.tables, state.players[i, seat], state.clock[i, Clock.LAYOUT]
+        tables = self.compiled.tables
+        player = state.players[i, seat]
+        k = state.clock[i, Clock.LAYOUT]
         x, y = cell_ahead(player[Player.X], player[Player.Y], player[Player.FACING])
-        hand, cell, kind = player[Player.HAND : HAND_END], state.cells[i, y, x], tables.terrain[k, y, x]
+        hand = player[Player.HAND : HAND_END]
+        cell = state.cells[i, y, x]
+        kind = tables.terrain[k, y, x]
         effect = effect_of(hand, cell, kind, tables.times[k], tables.prepare, tables.params)
         return int(Reason.NO_EFFECT if action == Action.INTERACT and effect == Effect.NONE else Reason.OK)
 

@@ -15,7 +15,8 @@ PRESETS = ("code2024", "paper2023")
 RANDOM = "random"
 MENUS = ("lettered", "numbered", "plain")
 
-_LETTERED, _PLAIN = {"menu": "lettered"}, {"menu": "plain", "catch_on_exchange": "never", "generators": "map"}
+_LETTERED = {"menu": "lettered"}
+_PLAIN = {"menu": "plain", "catch_on_exchange": "never", "generators": "map"}
 CAPTURE_PRESETS: Mapping[str, Mapping[str, Any]] = {
     "code2024": {"map": "nine_rooms", "adversary": "coded", "catch_on_exchange": "later", **_LETTERED},
     "paper2023": {"map": "nine_rooms", "adversary": "closest", "catch_on_exchange": "always", **_LETTERED},

@@ -27,13 +27,11 @@ def remember(tables, env):
     """
     if tables.params[Param.SIGHT] == Sight.ALL:
         return
-    rooms, door_rooms, players, generators, clock = (
-        tables.rooms,
-        tables.door_rooms,
-        env.players,
-        env.generators,
-        env.clock,
-    )
+    rooms = tables.rooms
+    door_rooms = tables.door_rooms
+    players = env.players
+    generators = env.generators
+    clock = env.clock
     sightings, known_doors, known_repairs = env.sightings, env.known_doors, env.known_repairs
     doors, n_players = clock[Clock.DOORS], players.shape[0]
     distances = tables.distances[doors]
@@ -42,7 +40,8 @@ def remember(tables, env):
         for other in range(n_players + 1):
             at = players[other, Player.ROOM] if other < n_players else clock[Clock.ADVERSARY]
             if is_in_sight(room, at, distances):
-                sightings[n, other, Sighting.ROOM], sightings[n, other, Sighting.TURN] = at, clock[Clock.T]
+                sightings[n, other, Sighting.ROOM] = at
+                sightings[n, other, Sighting.TURN] = clock[Clock.T]
         for d in range(door_rooms.shape[0]):
             if room == door_rooms[d, 0] or room == door_rooms[d, 1] or rooms[room, RoomColumn.BUTTON] == d:
                 known_doors[n] = (known_doors[n] & ~(1 << d)) | (doors & (1 << d))
@@ -54,12 +53,16 @@ def remember(tables, env):
 @kernel
 def forget(env):
     """At the start, players know the positions of all players, doors and generators. Mutates: env."""
-    players, generators, clock, sightings = env.players, env.generators, env.clock, env.sightings
+    players = env.players
+    generators = env.generators
+    clock = env.clock
+    sightings = env.sightings
     for n in range(players.shape[0]):
         env.known_doors[n] = clock[Clock.DOORS]
         for other in range(players.shape[0] + 1):
             at = players[other, Player.ROOM] if other < players.shape[0] else clock[Clock.ADVERSARY]
-            sightings[n, other, Sighting.ROOM], sightings[n, other, Sighting.TURN] = at, clock[Clock.T]
+            sightings[n, other, Sighting.ROOM] = at
+            sightings[n, other, Sighting.TURN] = clock[Clock.T]
         for g in range(generators.shape[0]):
             env.known_repairs[n, g] = generators[g, Generator.PROGRESS]
 
@@ -67,9 +70,13 @@ def forget(env):
 @kernel
 def encode_players(spans, env, seat, everything, distances, adversary, out):
     """Players are encoded by seat, starting with the observer; out of sight, at their last known room. Mutates: out."""
-    players, sightings, turn = env.players, env.sightings[seat], env.clock[Clock.T]
+    players = env.players
+    sightings = env.sightings[seat]
+    turn = env.clock[Clock.T]
     active, fixing = start_of(spans, Feature.ACTIVE, 0), start_of(spans, Feature.FIXING, 0)
-    n_players, from_adversary, other = players.shape[0], start_of(spans, Feature.FROM_ADVERSARY, 0), seat
+    n_players = players.shape[0]
+    from_adversary = start_of(spans, Feature.FROM_ADVERSARY, 0)
+    other = seat
     out[index(start_of(spans, Feature.OWN_ROOM, 0) + players[index(seat), Player.ROOM])] = 1
     for k in range(n_players):
         room, ago = players[index(other), Player.ROOM], 0
@@ -114,15 +121,18 @@ def encode_things(tables, env, seat, everything, doors, out):
 def encode_seat(tables, env, seat, out):
     """Write the blocks of an observation, see ``features_of``. Mutates: out."""
     players, clock, spans = env.players, env.clock, tables.spans
-    n_players, n_rooms, turn = players.shape[0], tables.passages.shape[0], clock[Clock.T]
+    n_players = players.shape[0]
+    n_rooms = tables.passages.shape[0]
+    turn = clock[Clock.T]
     everything = tables.params[Param.SIGHT] == Sight.ALL
-    doors, adversary, ago, target = clock[Clock.DOORS], clock[Clock.ADVERSARY], 0, clock[Clock.TARGET]
+    doors = clock[Clock.DOORS]
+    adversary = clock[Clock.ADVERSARY]
+    ago = 0
+    target = clock[Clock.TARGET]
     if not everything:
-        doors, adversary, ago = (
-            env.known_doors[seat],
-            env.sightings[seat, n_players, Sighting.ROOM],
-            turn - env.sightings[seat, n_players, Sighting.TURN],
-        )
+        doors = env.known_doors[seat]
+        adversary = env.sightings[seat, n_players, Sighting.ROOM]
+        ago = turn - env.sightings[seat, n_players, Sighting.TURN]
     distances = tables.distances[index(doors)]
     out[:] = 0
     encode_players(spans, env, seat, everything, distances, adversary, out)
@@ -131,7 +141,8 @@ def encode_seat(tables, env, seat, out):
         k = n_players if target == NOTHING else target - seat if target >= seat else target - seat + n_players
         out[index(start_of(spans, Feature.TARGET, 0) + k)] = 1
     encode_things(tables, env, seat, everything, doors, out)
-    at, from_here = start_of(spans, Feature.FROM_HERE, 0), distances[index(players[index(seat), Player.ROOM])]
+    at = start_of(spans, Feature.FROM_HERE, 0)
+    from_here = distances[index(players[index(seat), Player.ROOM])]
     for room in range(n_rooms):
         out[index(at + room)] = from_here[room]
     out[start_of(spans, Feature.TURNS_LEFT, 0)] = clip_u8(clock[Clock.LIMIT] - turn)
@@ -161,7 +172,9 @@ def observe_env(tables, env, out):
 
 def features_of(tables: Tables) -> list[Objects]:
     """Return what an observation shows, by ``Feature``; counts without a bound are left to be clipped."""
-    params, n_players, rooms = tables.params, len(tables.starts), (1,) * len(tables.rooms)
+    params = tables.params
+    n_players = len(tables.starts)
+    rooms = (1,) * len(tables.rooms)
     others = (*(f"player {k}" for k in range(1, n_players)), "adversary")
     ways, ago = tables.distances.max((0, 1)), ENDLESS if params[Param.SIGHT] == Sight.ROOM else 0
     other = (Block("room", rooms, "where it is, or was seen last"), Block("ago", (ago,), "turns since it was seen"))

@@ -94,7 +94,10 @@ def interrupt_repairs(tables, env, actions):
 
     Mutates: env.
     """
-    players, generators, params, n_rooms = env.players, env.generators, tables.params, tables.passages.shape[0]
+    players = env.players
+    generators = env.generators
+    params = tables.params
+    n_rooms = tables.passages.shape[0]
     for g in range(generators.shape[0]):
         if generators[g, Generator.PROGRESS] >= params[Param.FIXES]:
             continue
@@ -258,7 +261,9 @@ def notice(tables, env):
     Mutates: env.
     """
     players, clock = env.players, env.clock
-    params, doors, room = tables.params, clock[Clock.DOORS], clock[Clock.ADVERSARY]
+    params = tables.params
+    doors = clock[Clock.DOORS]
+    room = clock[Clock.ADVERSARY]
     distances = tables.distances[doors, room]
     old = clock[Clock.TARGET]
     clock[Clock.TARGET] = NOTHING
@@ -307,10 +312,14 @@ def is_caught(player, before, now, turn, exchange):
 @kernel
 def judge_capture(tables, env, before, events):
     """The thief is caught if any player meets it. Mutates: events."""
-    players, clock, params, caught = env.players, env.clock, tables.params, False
+    players = env.players
+    clock = env.clock
+    params = tables.params
+    caught = False
     for n in range(players.shape[0]):
         meets = is_caught(players[n], before, clock[Clock.ADVERSARY], clock[Clock.T], params[Param.EXCHANGE])
-        events[n, EventColumn.CAUGHT], events[n, EventColumn.ADVERSARY] = meets, clock[Clock.ADVERSARY]
+        events[n, EventColumn.CAUGHT] = meets
+        events[n, EventColumn.ADVERSARY] = clock[Clock.ADVERSARY]
         caught = caught or meets
     return Outcome.SUCCESS if caught else Outcome.RUNNING
 
@@ -321,12 +330,16 @@ def judge_escape(tables, env, before, events):
 
     Mutates: env, events.
     """
-    players, clock, params, rooms = env.players, env.clock, tables.params, tables.rooms
+    players = env.players
+    clock = env.clock
+    params = tables.params
+    rooms = tables.rooms
     caught, left, escaped = False, 0, False
     gate = is_repaired(env.generators, params)
     for n in range(players.shape[0]):
         meets = is_caught(players[n], before, clock[Clock.ADVERSARY], clock[Clock.T], params[Param.EXCHANGE])
-        events[n, EventColumn.CAUGHT], events[n, EventColumn.ADVERSARY] = meets, clock[Clock.ADVERSARY]
+        events[n, EventColumn.CAUGHT] = meets
+        events[n, EventColumn.ADVERSARY] = clock[Clock.ADVERSARY]
         caught = caught or meets
         if meets and params[Param.LOSS_BY_ALL] == 1:
             players[n, Player.ACTIVE] = 0

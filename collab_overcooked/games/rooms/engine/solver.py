@@ -84,7 +84,8 @@ class Solution:
         """Return all legal joint actions of a state with their values."""
         at = self.index(state, i)
         low, high = self.joint_starts[at : at + 2]
-        success, turns = self.joint_success_and_turns[0][low:high], self.joint_success_and_turns[1][low:high]
+        success = self.joint_success_and_turns[0][low:high]
+        turns = self.joint_success_and_turns[1][low:high]
         best = success >= self.success[at] - EPSILON
         if self.success[at] > 0:
             best &= turns <= self.turns[at] + 1e-6

@@ -13,7 +13,9 @@ MAX_KEYS = 1 << 62  # of a game, so that keys fit into int64
 def count_keys(tables: Tables) -> int:
     """Return the number of different keys that states of a game can have; all are at least 0 and below it."""
     params = [int(value) for value in tables.params]
-    n_players, n_rooms, n_generators = len(tables.starts), len(tables.rooms), len(tables.generators)
+    n_players = len(tables.starts)
+    n_rooms = len(tables.rooms)
+    n_generators = len(tables.generators)
     coded = params[Param.GOAL] == Goal.ESCAPE and params[Param.ADVERSARY] == Adversary.CODED
     player, target = (2 * (n_rooms + 1), n_players + 1) if coded else (n_rooms + 1, 1)
     fixer = n_players + 1 if params[Param.FIX_BY_ONE] == 1 else 1
@@ -29,7 +31,9 @@ def state_key(tables, env, is_first):
     players, generators, clock = env.players, env.generators, env.clock
     params, n_rooms = tables.params, tables.passages.shape[0]
     coded = params[Param.GOAL] == Goal.ESCAPE and params[Param.ADVERSARY] == Adversary.CODED
-    n_players, fixes, key = players.shape[0], params[Param.FIXES], 0
+    n_players = players.shape[0]
+    fixes = params[Param.FIXES]
+    key = 0
     for n in range(n_players):
         at = players[n, Player.ROOM] if players[n, Player.ACTIVE] == 1 else n_rooms
         key = key * (n_rooms + 1) + at

@@ -148,12 +148,16 @@ def place_generators(generators, rng, candidates):
 @kernel
 def reset_env(tables, env, out, limit):
     """An episode starts with players and adversary at their starts and no repairs. Mutates: env, out."""
-    players, generators, clock, params = env.players, env.generators, env.clock, tables.params
+    players = env.players
+    generators = env.generators
+    clock = env.clock
+    params = tables.params
     for n in range(players.shape[0]):
         players[n, Player.ROOM], players[n, Player.BEFORE] = tables.starts[n], tables.starts[n]
         players[n, Player.ACTIVE] = 1
     for g in range(generators.shape[0]):
-        generators[g, Generator.ROOM], generators[g, Generator.FIXER] = tables.generators[g], NOTHING
+        generators[g, Generator.ROOM] = tables.generators[g]
+        generators[g, Generator.FIXER] = NOTHING
     if params[Param.RANDOM_GENERATORS] == 1:
         place_generators(generators, env.rng, tables.candidates)
     clock[Clock.LIMIT] = limit

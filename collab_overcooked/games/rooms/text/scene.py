@@ -80,7 +80,9 @@ class RoomScene(CompiledGame):
 
     def _known_part(self) -> Part:
         """Declare what players know by sight and memory: rooms and turns ``ago``, doors, fixes, rooms ``in_sight``."""
-        level, n_players, room = self.level, self.n_agents, self._room()
+        level = self.level
+        n_players = self.n_agents
+        room = self._room()
         repairs = codec.vector([codec.COUNT] * len(self.compiled.tables.generators), "generators")
 
         def sighting(seat: int, k: int) -> Part:

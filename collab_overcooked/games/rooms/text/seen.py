@@ -99,7 +99,8 @@ class RoomBelief(RoomScene):
     @property
     def facts(self) -> Sequence[str]:
         """With limited sight, the room in which the thief is, or to which the killer goes in this turn."""
-        what, rooms = self.things[0], self.level.rooms if self.compiled.config.sight == "room" else ()
+        what = self.things[0]
+        rooms = self.level.rooms if self.compiled.config.sight == "room" else ()
         does = "is in" if self.goal == Goal.CAPTURE else "goes to"
         return [f"the {what} {does} room {room}" for room in rooms]
 
@@ -122,8 +123,11 @@ class RoomBelief(RoomScene):
     def learn_fact(self, state: State, seat: int, fact: int, then: Mapping[str, Any]) -> None:
         """Remember the adversary there, unless it was seen later, or would be in sight."""
         when = then["turn"] + (self.goal == Goal.ESCAPE)
-        doors, here, now = state.clock[:, Clock.DOORS], state.players[:, seat, Player.ROOM], state.clock[:, Clock.T]
-        sightings, distances = state.sightings[:, seat, self.n_agents], self.compiled.tables.distances
+        doors = state.clock[:, Clock.DOORS]
+        here = state.players[:, seat, Player.ROOM]
+        now = state.clock[:, Clock.T]
+        sightings = state.sightings[:, seat, self.n_agents]
+        distances = self.compiled.tables.distances
         in_sight = distances[doors, here, fact] <= 1
         learns = (sightings[:, Sighting.TURN] < when) & ~((now == when) & in_sight)
         sightings[learns, Sighting.ROOM] = fact

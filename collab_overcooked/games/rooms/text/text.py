@@ -142,14 +142,17 @@ class RoomText(CompiledGame):
             ActionError: The text names no action, or a label outside the menu.
         """
         listed = self.menu(state, i, seat) if state is None else self._listed(state, i, seat)[1]
-        texts, entry, style = self.action_texts(), message.strip().rstrip("."), self.compiled.config.menu
+        texts = self.action_texts()
+        entry = message.strip().rstrip(".")
+        style = self.compiled.config.menu
         lowered = [option.lower() for option in texts]
         lower = entry.lower().removeprefix("- ")
         if lower in lowered:
             return lowered.index(lower)
         match = LABELLED.fullmatch(entry)
         if match and style != "plain":
-            label, known = match[1].upper(), [mark.rstrip(". ") for mark in labels(style, len(listed))]
+            label = match[1].upper()
+            known = [mark.rstrip(". ") for mark in labels(style, len(listed))]
             if label in known:
                 rest, named = match["rest"], texts[listed[known.index(label)]]
                 if rest is None or rest.strip().lower() == named.lower():

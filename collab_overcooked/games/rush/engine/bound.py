@@ -74,8 +74,12 @@ def has_place(env, areas, need, kind, first, end):
 @kernel
 def count_demand(tables, env, demand, work):
     """Count what each order still needs of each resource. Mutates: demand, work."""
-    e, orders, n_ingredients = env.clock[Clock.EPISODE], env.orders, tables.params[Param.N_INGREDIENTS]
-    dishes, areas, needs = tables.dishes[e], tables.areas[e], tables.needs[e]
+    e = env.clock[Clock.EPISODE]
+    orders = env.orders
+    n_ingredients = tables.params[Param.N_INGREDIENTS]
+    dishes = tables.dishes[e]
+    areas = tables.areas[e]
+    needs = tables.needs[e]
     demand[:] = 0
     for o in range(orders.shape[0]):
         work[o] = NOTHING
@@ -101,7 +105,10 @@ def count_demand(tables, env, demand, work):
 @kernel
 def count_lightest(demand, work, resource, supply, most):
     """Return how many orders, the lightest first and ``most`` of them, a supply suffices for, and what these need."""
-    count, used, last, last_order = 0, 0, -1, -1
+    count = 0
+    used = 0
+    last = -1
+    last_order = -1
     while count < most:
         best = -1
         for o in range(work.shape[0]):
@@ -129,7 +136,10 @@ def count_possible(tables, played, env, end, needs):
     Returns:
         Their number, the least work for as many, and the turns that they leave to spare.
     """
-    demand, supply, work, rate = needs.demand, needs.supply, needs.work, needs.rate
+    demand = needs.demand
+    supply = needs.supply
+    work = needs.work
+    rate = needs.rate
     count_demand(tables, env, demand, work)
     count_supply(tables, played, env, end, supply, rate)
     most, spare = work.shape[0], float(end)

@@ -88,6 +88,7 @@ def _episodes(scenario: Scenario) -> tuple[np.ndarray, np.ndarray, np.ndarray, n
             needed = {**recipe.ingredients, **recipe.spices}
             needs[e, o] = [needed.get(good, 0) for good in goods]
         for at, area in enumerate(episode.areas):
-            areas[e, at, Area.KIND], areas[e, at, Area.SPACES] = Kind[area.kind.upper()], area.spaces
+            areas[e, at, Area.KIND] = Kind[area.kind.upper()]
+            areas[e, at, Area.SPACES] = area.spaces
             stock[e, at] = [area.stock.get(good, 0) for good in goods]
     return dishes, needs, areas, stock

@@ -304,7 +304,8 @@ def exchange_goods(values: Mapping[str, Any], episodes: int, rng: random.Random)
     Raises:
         ValueError: ``episodes`` exceeds the number of possible exchanges.
     """
-    first, goods = values["episodes"][0], (values.get("ingredients", INGREDIENTS), values.get("spices", SPICES))
+    first = values["episodes"][0]
+    goods = (values.get("ingredients", INGREDIENTS), values.get("spices", SPICES))
     possible = factorial(len(goods[0])) * factorial(len(goods[1]))
     if not 1 <= episodes <= possible:
         raise ValueError(f"episodes must be from 1 to {possible}, the number of possible exchanges, not {episodes!r}")

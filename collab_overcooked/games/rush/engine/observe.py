@@ -31,8 +31,13 @@ def mask_actions(tables, env, mask):
 
     With mask="paper", it also allows what is refused only because the order is finished or ruined. Mutates: mask.
     """
-    orders, stock, spaces, e = env.orders, env.stock, env.spaces, env.clock[Clock.EPISODE]
-    dishes, needs, areas = tables.dishes[e], tables.needs[e], tables.areas[e]
+    orders = env.orders
+    stock = env.stock
+    spaces = env.spaces
+    e = env.clock[Clock.EPISODE]
+    dishes = tables.dishes[e]
+    needs = tables.needs[e]
+    areas = tables.areas[e]
     n_orders, option = orders.shape[0], tables.params[Param.MASK]
     n_ingredients = tables.params[Param.N_INGREDIENTS]
     mask[0] = 1
@@ -77,9 +82,15 @@ def encode_area(spans, shelf, space, area, p, out):
 @kernel
 def encode_round(tables, env, out):
     """Write orders, areas, the clock and zeros for the seats. Mutates: out."""
-    orders, stock, spaces, clock, spans = env.orders, env.stock, env.spaces, env.clock, tables.spans
+    orders = env.orders
+    stock = env.stock
+    spaces = env.spaces
+    clock = env.clock
+    spans = tables.spans
     e, workers = clock[Clock.EPISODE], tables.params[Param.WORKERS]
-    dishes, needs, areas = tables.dishes[e], tables.needs[e], tables.areas[e]
+    dishes = tables.dishes[e]
+    needs = tables.needs[e]
+    areas = tables.areas[e]
     for o in range(orders.shape[0]):
         encode_order(spans, orders[o], dishes[o], needs[o], o, out)
     for p in range(areas.shape[0]):
@@ -97,7 +108,8 @@ def features_of(tables: Tables) -> list[Objects]:
     _, n_orders, _ = tables.needs.shape
     _, n_areas, _ = tables.areas.shape
     workers, n_agents = int(tables.params[Param.WORKERS]), int(tables.params[Param.N_AGENTS])
-    cook_times, spaces = tables.dishes.max(0)[:, [Dish.COOK_TIME]], tables.areas.max(0)[:, [Area.SPACES]]
+    cook_times = tables.dishes.max(0)[:, [Dish.COOK_TIME]]
+    spaces = tables.areas.max(0)[:, [Area.SPACES]]
     order = (
         Block("goods", tables.needs.max(0), "how many of each it needs, ingredients, then spices"),
         Block("exists", (1,), "0 for an order that the episode lacks"),

@@ -135,8 +135,12 @@ def act(tables, env, action, event):
     if action == NO_ACTION:
         return
     at, which = (action - 1) // orders.shape[0], (action - 1) % orders.shape[0]
-    e, order, shelf = clock[Clock.EPISODE], orders[which], env.stock[at]
-    dish, need, area = tables.dishes[e, which], tables.needs[e, which], tables.areas[e, at]
+    e = clock[Clock.EPISODE]
+    order = orders[which]
+    shelf = env.stock[at]
+    dish = tables.dishes[e, which]
+    need = tables.needs[e, which]
+    area = tables.areas[e, at]
     kind, n_ingredients = area[Area.KIND], tables.params[Param.N_INGREDIENTS]
     event[EventColumn.CODE] = kind
     event[EventColumn.AREA] = at

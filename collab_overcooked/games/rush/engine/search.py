@@ -61,7 +61,9 @@ def is_worth_trying(tables, env, action):
     orders = env.orders
     e, n_orders = env.clock[Clock.EPISODE], orders.shape[0]
     at, o = (action - 1) // n_orders, (action - 1) % n_orders
-    dish, area, n_ingredients = tables.dishes[e, o], tables.areas[e, at], tables.params[Param.N_INGREDIENTS]
+    dish = tables.dishes[e, o]
+    area = tables.areas[e, at]
+    n_ingredients = tables.params[Param.N_INGREDIENTS]
     if would_ruin(orders[o], dish, area):
         return False
     if area[Area.KIND] == Kind.STOVE:
@@ -123,7 +125,8 @@ def expand(tables, played, layer, children, needs, event):
             skip_to_played(tables, played, env, event)
             possible, work, spare = count_possible(tables, played, env, env.clock[Clock.LIMIT], needs)
             children.parent[count], children.action[count] = i, action
-            children.possible[count], children.work[count] = env.clock[Clock.FINISHED] + possible, work
+            children.possible[count] = env.clock[Clock.FINISHED] + possible
+            children.work[count] = work
             children.spare[count] = spare
             children.key[count] = hash_state(env)
             for other in range(played.shape[0]):
@@ -162,7 +165,9 @@ class BeamSearch:
     """
 
     def __init__(self, tables: Tables, episode: int, played: Sequence[bool], width: int = WIDTH) -> None:
-        self.tables, self._played, self._width = tables, np.array(played, np.int32), width
+        self.tables = tables
+        self._played = np.array(played, np.int32)
+        self._width = width
         n_orders, n_goods = tables.needs[episode].shape
         n_areas = len(tables.areas[episode])
         self._children = self._allocate(width * (1 + n_orders * n_areas))
@@ -194,7 +199,9 @@ class BeamSearch:
             start: State of one environment in the episode, without the axis B; it is not changed.
         """
         layer = self._root(start)
-        root, at_most, trail = layer, int(layer.possible[0]), list[Layer]()
+        root = layer
+        at_most = int(layer.possible[0])
+        trail = list[Layer]()
         seats = list[tuple[int, int]]()  # slot and seat of each decision
         while layer.work[0] > 0:
             clock = layer.state.clock[0]

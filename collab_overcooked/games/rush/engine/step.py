@@ -56,7 +56,10 @@ def step_env(tables, env, actions, out):
 @kernel
 def open_kitchen(tables, env, limit):
     """An episode starts with untouched orders, full stock and all action spaces free. Mutates: env."""
-    params, clock, stock, rng = tables.params, env.clock, env.stock, env.rng
+    params = tables.params
+    clock = env.clock
+    stock = env.stock
+    rng = env.rng
     e = next_episode(rng[Rng.COUNT], clock[Clock.EPISODE], params)
     rng[Rng.COUNT] = (e + 1) % params[Param.N_EPISODES]
     open_orders(env.orders, tables.needs[e], params[Param.N_INGREDIENTS])

@@ -37,7 +37,9 @@ def check_game(name: str, game: FullGame) -> None:
 def useful_action(game: Any, state: Any) -> int:
     """Return a valid action that ruins nothing, for the order with the least work left; NO_ACTION if there is none."""
     tables, episode = game.compiled.tables, int(state.clock[0, Clock.EPISODE])
-    dishes, areas, orders = tables.dishes[episode], tables.areas[episode], state.orders[0]
+    dishes = tables.dishes[episode]
+    areas = tables.areas[episode]
+    orders = state.orders[0]
     work = dishes[:, Dish.COOK_TIME] - orders[:, [Order.INGREDIENTS, Order.SPICES, Order.COOKED]].sum(axis=1)
     useful = []
     for action in game.valid_actions(state, 0):

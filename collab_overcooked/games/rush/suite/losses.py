@@ -66,7 +66,8 @@ def _value_at_end(state: State, value: Callable[[int], int], last: int) -> int:
 
 def _positions(tables: Any, record: RushRecord) -> tuple[list[State], list[int]]:
     """Return the positions before every action and after the last one, and the acting seat of each but the last."""
-    env, event = start_of(tables, record.round or 0, record.max_cycles), np.zeros(len(EventColumn), np.int32)
+    env = start_of(tables, record.round or 0, record.max_cycles)
+    event = np.zeros(len(EventColumn), np.int32)
     positions, seats = [_copy(env)], list[int]()
     for step in record.steps:
         for seat, action in enumerate(step.actions):

@@ -61,7 +61,10 @@ def score_record(record: RushRecord, attribution: Attribution = "final", losses:
     every = [event for events in seats for event in events]
     finished = {event.order for event in every if event.finished}
     turns = max((event.turn + 1 for event in every), default=0)
-    advanced, useful, negative, neutral = list[int](), list[int](), list[int](), list[int]()
+    advanced = list[int]()
+    useful = list[int]()
+    negative = list[int]()
+    neutral = list[int]()
     for events in seats:
         helpful = [event for event in events if event.advanced and not event.ruined]
         advanced.append(len(helpful))
@@ -200,7 +203,8 @@ def rows_of(
     names = setting_names([record for _, record in every], ("scenario",), lambda record: record.scenario, scenarios())
     groups: dict[tuple[Any, ...], dict[str, list[RushRecord]]] = {}
     for name, (folder, record) in zip(names, every, strict=True):
-        domain, teacher = axis_values(record, (LEXICON,))[LEXICON], teacher_text(record.teacher, record.specs)
+        domain = axis_values(record, (LEXICON,))[LEXICON]
+        teacher = teacher_text(record.teacher, record.specs)
         key = rush_variant(record).label, record.specs, name, domain, len(record.team), teacher
         groups.setdefault(key, {}).setdefault(folder, []).append(record)
     rows = []

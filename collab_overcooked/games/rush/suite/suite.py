@@ -188,7 +188,8 @@ class RushSuite(Suite):
     }
 
     def derived(self, record: Any) -> Mapping[str, Any]:
-        options, domains = record.env_kwargs, {env_id: domain for domain, env_id in DOMAINS.items()}
+        options = record.env_kwargs
+        domains = {env_id: domain for domain, env_id in DOMAINS.items()}
         if "scenario" not in options or record.task.count(", ") < 2:
             return {}
         domain = options.get("lexicon", domains.get(record.env_id, PLAIN))

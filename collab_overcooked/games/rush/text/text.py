@@ -304,7 +304,8 @@ class RushText(CompiledGame):
         return ONLY_STOVE if area == STOVE and self.kwargs["texts"] == PAPER_TEXTS else area
 
     def _texts(self, state: State | None, i: int, idle: str, text_of: Callable[[Area, str], str]) -> list[str]:
-        texts, episode = [f"unused_{action}" for action in range(self.n_actions)], self._episode(state, i)
+        texts = [f"unused_{action}" for action in range(self.n_actions)]
+        episode = self._episode(state, i)
         texts[NO_ACTION] = idle
         for at, area in enumerate(episode.areas):
             for o, order in enumerate(episode.orders):
@@ -388,7 +389,8 @@ class RushText(CompiledGame):
         return "\n".join([before, "", LIST, *(f"{number}. {texts[action]}" for number, action in enumerate(valid))])
 
     def _listed(self, state: State, i: int, seat: int) -> tuple[str, list[int]]:
-        before, valid = self._surroundings(self.scene(state, i), seat), self.valid_actions(state, i)
+        before = self._surroundings(self.scene(state, i), seat)
+        valid = self.valid_actions(state, i)
         if self.kwargs["texts"] == PAPER_TEXTS:
             valid = [*(action for action in valid if action != NO_ACTION), NO_ACTION]
         return before, in_drawn_order(valid, before) if self.kwargs["order"] == "shuffled" else valid
@@ -434,7 +436,8 @@ class RushText(CompiledGame):
         return [self._event(event) for event in out.events[i].tolist()]
 
     def _event(self, event: Sequence[int]) -> dict[str, Any]:
-        episode, verb = self.scenario.episodes[event[EventColumn.EPISODE]], Verb(event[EventColumn.CODE]).name
+        episode = self.scenario.episodes[event[EventColumn.EPISODE]]
+        verb = Verb(event[EventColumn.CODE]).name
         exists = event[EventColumn.REASON] not in (Reason.NO_SUCH_AREA, Reason.NO_SUCH_ORDER)
         used = exists and event[EventColumn.ORDER] != NOTHING
         order = episode.orders[event[EventColumn.ORDER]] if used else None

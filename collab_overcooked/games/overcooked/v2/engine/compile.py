@@ -129,7 +129,8 @@ def is_object(terrain: np.ndarray) -> np.ndarray:
 def _frame(layout: Layout, terrain: np.ndarray) -> np.ndarray:
     frame = np.zeros(len(LayoutSize), np.int32)
     frame[LayoutSize.HEIGHT], frame[LayoutSize.WIDTH] = len(layout.grid), len(layout.grid[0])
-    frame[LayoutSize.POTS], frame[LayoutSize.OBJECT_CELLS] = len(layout.cells("P")), is_object(terrain).sum()
+    frame[LayoutSize.POTS] = len(layout.cells("P"))
+    frame[LayoutSize.OBJECT_CELLS] = is_object(terrain).sum()
     frame[LayoutSize.BUTTONS] = len(layout.cells("L"))
     frame[LayoutSize.BELTS] = sum(len(layout.cells(symbol)) for symbol in BELTS)
     frame[LayoutSize.STATIONS] = sum(len(layout.cells(symbol)) for symbol in PREPARING)
@@ -143,7 +144,8 @@ def _same_for(soups: Sequence[Recipe], number: int, kinds: int) -> np.ndarray:
 
 def planes_of(kinds: int, longest: int = COOK_TIME) -> list[Block]:
     """Return the blocks of channels by ``Plane``, for kinds of ingredients and the longest time that a pot shows."""
-    content, counts = (1, 1, *[MAX_INGREDIENTS] * kinds), "plate, cooked, a count for each ingredient"
+    content = (1, 1, *[MAX_INGREDIENTS] * kinds)
+    counts = "plate, cooked, a count for each ingredient"
     return [
         Block("own position", (1,), "1 in the player's cell"),
         Block("own facing", (1,) * len(Direction), ", ".join(way.name.lower() for way in Direction)),

@@ -37,9 +37,16 @@ OTHERS = Plane.OTHERS_POSITION - Plane.POSITION  # from a block of the player's 
 @kernel
 def observe_env(tables, env, out):
     """Write masks and observations of all players. Mutates: out."""
-    observations, masks, k = out.observations, out.masks, env.clock[Clock.LAYOUT]
-    terrain, params, view, times = tables.terrain[k], tables.params, tables.views, tables.times[k]
-    players, cells, radius = env.players, env.cells, tables.views[View.RADIUS]
+    observations = out.observations
+    masks = out.masks
+    k = env.clock[Clock.LAYOUT]
+    terrain = tables.terrain[k]
+    params = tables.params
+    view = tables.views
+    times = tables.times[k]
+    players = env.players
+    cells = env.cells
+    radius = tables.views[View.RADIUS]
     for i in range(players.shape[0]):
         player, seen = players[i], observations[i]
         x, y = cell_ahead(player[Player.X], player[Player.Y], player[Player.FACING])
@@ -98,7 +105,10 @@ def draw_work(thing, at, view, out):
 @kernel
 def draw_players(tables, env, i, left, top, out):
     """The player that sees has the first channels, all others share the next ones. Mutates: out."""
-    players, channels, view, planes = env.players, env.channels[i], tables.views, tables.planes
+    players = env.players
+    channels = env.channels[i]
+    view = tables.views
+    planes = tables.planes
     times = tables.times[env.clock[Clock.LAYOUT]]
     for j in range(players.shape[0]):
         x, y = players[j, Player.X] - left, players[j, Player.Y] - top
@@ -118,9 +128,17 @@ def draw_cells(tables, env, i, left, top, out):
 
     Mutates: out.
     """
-    cells, clock, channels, k = env.cells, env.clock, env.channels[i], env.clock[Clock.LAYOUT]
-    terrain, object_cells, params, view = tables.terrain[k], tables.object_cells[k], tables.params, tables.views
-    planes, n_channels, times = tables.planes, params[Param.CHANNELS], tables.times[k]
+    cells = env.cells
+    clock = env.clock
+    channels = env.channels[i]
+    k = env.clock[Clock.LAYOUT]
+    terrain = tables.terrain[k]
+    object_cells = tables.object_cells[k]
+    params = tables.params
+    view = tables.views
+    planes = tables.planes
+    n_channels = params[Param.CHANNELS]
+    times = tables.times[k]
     timer, light = planes[Plane.TIMER], planes[Plane.LIGHT]
     for h in range(tables.frames[k, LayoutSize.OBJECT_CELLS]):
         x, y = object_cells[h, 0], object_cells[h, 1]

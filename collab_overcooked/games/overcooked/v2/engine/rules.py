@@ -110,14 +110,25 @@ def interact_in_turn(tables, env, out):
 
     Mutates: env, out. Returns: whether the recipe was delivered.
     """
-    players, cells, events, sparse, shaped = env.players, env.cells, out.events, out.sparse, out.shaped
-    k, params, recipe, delivered = env.clock[Clock.LAYOUT], tables.params, env.clock[Clock.RECIPE], False
-    auto_start, held, times = params[Param.AUTO_START], count_held_plates(players), tables.times[k]
+    players = env.players
+    cells = env.cells
+    events = out.events
+    sparse = out.sparse
+    shaped = out.shaped
+    k = env.clock[Clock.LAYOUT]
+    params = tables.params
+    recipe = env.clock[Clock.RECIPE]
+    delivered = False
+    auto_start = params[Param.AUTO_START]
+    held = count_held_plates(players)
+    times = tables.times[k]
     for i in range(players.shape[0]):
         if events[i, EventColumn.PRIMITIVE] != Action.INTERACT:
             continue
         x, y = cell_ahead(players[i, Player.X], players[i, Player.Y], players[i, Player.FACING])
-        hand, cell, kind = players[i, Player.HAND : HAND_END], cells[y, x], tables.terrain[k, y, x]
+        hand = players[i, Player.HAND : HAND_END]
+        cell = cells[y, x]
+        kind = tables.terrain[k, y, x]
         effect = effect_of(hand, cell, kind, times, tables.prepare, params)
         if effect == Effect.NONE:
             events[i, EventColumn.REASON] = Reason.NO_EFFECT
@@ -156,13 +167,13 @@ def learn_recipe(tables, env):
 
     Mutates: env.players.
     """
-    players, cells, k = env.players, env.cells, env.clock[Clock.LAYOUT]
-    terrain, object_cells, frame, radius = (
-        tables.terrain[k],
-        tables.object_cells[k],
-        tables.frames[k],
-        tables.params[Param.RADIUS],
-    )
+    players = env.players
+    cells = env.cells
+    k = env.clock[Clock.LAYOUT]
+    terrain = tables.terrain[k]
+    object_cells = tables.object_cells[k]
+    frame = tables.frames[k]
+    radius = tables.params[Param.RADIUS]
     for i in range(players.shape[0]):
         if frame[LayoutSize.RECIPES] == 1:
             players[i, Player.KNOWS] = 1

@@ -41,7 +41,10 @@ def step_env(tables, env, actions, out):
 @kernel
 def scatter_things(tables, env, k):
     """A random state has things in hands, pots and on all counters. Mutates: env."""
-    players, cells, rng, frame = env.players, env.cells, env.rng, tables.frames[k]
+    players = env.players
+    cells = env.cells
+    rng = env.rng
+    frame = tables.frames[k]
     for i in range(players.shape[0]):
         random_thing(players[i, Player.HAND : HAND_END], 2, 5, 3, tables, k, rng)
     for h in range(frame[LayoutSize.OBJECT_CELLS]):

@@ -152,7 +152,10 @@ class Memory:
     """Knowledge of a seat from all its scenes in an episode."""
 
     def __init__(self, game: OvercookedV2Scenes, paths: ShortestPaths, seat: int, seed: int) -> None:
-        self._game, self._compiled, self._paths, self._seat = game, game.compiled, paths, seat
+        self._game = game
+        self._compiled = game.compiled
+        self._paths = paths
+        self._seat = seat
         self._rng = np.random.default_rng(seed)
         self._objects: dict[tuple[int, int], dict[str, Any]] = {}
         self._others: dict[int, dict[str, Any]] = {}
@@ -204,7 +207,8 @@ class Memory:
 
     def _learn(self, scene: Scene) -> None:
         before = self._before or scene
-        held, now = before["players"][self._seat]["holding"], scene["players"][self._seat]["holding"]
+        held = before["players"][self._seat]["holding"]
+        now = scene["players"][self._seat]["holding"]
         dish = tuple(held["ingredients"]) if held and held["item"] == "dish" and not now else None
         ended = self._before is not None and scene.get("order_left", -1) >= before.get("order_left", 0)
         if scene["served"] > before["served"] or ended:
@@ -249,7 +253,9 @@ class RecipeBeliefPolicy(PolicyBase):
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         self._game: Any = plain(info.game)
         self._compiled = compiled_of(self._game, GAME)
-        self._seat, self._info, self._seed = seat, info, seed
+        self._seat = seat
+        self._info = info
+        self._seed = seed
         self._layout = NOTHING
         self._cooked: tuple[str, ...] = ()  # soup for which the policy was reset
         self._player: Policy = self._make()
@@ -267,7 +273,9 @@ class RecipeBeliefPolicy(PolicyBase):
             self._memory = Memory(self._game, paths, self._seat, self._seed)
         else:
             self._memory.enter(paths)
-        self._layout, self._paths, self._cooked = k, paths, ()
+        self._layout = k
+        self._paths = paths
+        self._cooked = ()
 
     def act(self, seen: AgentView) -> int:
         k = self._game.layout_of(seen.scene)
@@ -297,7 +305,9 @@ class RecipeBeliefPolicy(PolicyBase):
         return int(self._rng.integers(Action.STAY)) if self._jammed >= PATIENCE else chosen
 
     def _find_out(self, scene: Scene, spot: Cell, blocked: set[Cell], use: Any) -> int | None:
-        paths, cells, now = self._paths, self._paths.cells, scene["timestep"]
+        paths = self._paths
+        cells = self._paths.cells
+        now = scene["timestep"]
         buttons = [cell for cell in cells.get("L", []) if paths.is_reachable(cell, spot)]
         displays = cells_that_see(paths, self._compiled, cells.get("R", []))
         if scene["recipe"] is not None:

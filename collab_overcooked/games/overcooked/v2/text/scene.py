@@ -204,7 +204,9 @@ class OvercookedV2Scenes(KitchenScenes):
             super().sample_belief(state, seat, rng)  # of secret changes
         tables = self.compiled.tables
         for b in range(len(state.clock)):
-            players, me, k = state.players[b], state.players[b, seat], state.clock[b, Clock.LAYOUT]
+            players = state.players[b]
+            me = state.players[b, seat]
+            k = state.clock[b, Clock.LAYOUT]
             visible = cells_in_view(self.compiled.tables, int(me[Player.X]), int(me[Player.Y]))
             state.cells[b, ~visible] = 0
             taken, regions = visible.copy(), tables.regions[k]

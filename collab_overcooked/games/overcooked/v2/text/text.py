@@ -163,7 +163,8 @@ class OvercookedV2Text(OvercookedV2Scenes):
             yield "Nothing lies on the counters and in the pots that you see."
         for button in scene["buttons"]:
             if button["left"]:
-                place, left = "({}, {})".format(*button["position"]), plural(button["left"], "more step")
+                place = "({}, {})".format(*button["position"])
+                left = plural(button["left"], "more step")
                 yield f"Button {place}: shows the recipe for {left}."
 
     def _place_name(self, scene: Scene, thing: Mapping[str, Any]) -> str:

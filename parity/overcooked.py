@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.parallel import ParallelEnv
-from collab_overcooked.games.overcooked.engine.constants import IDLE, PLAYER_CHANNELS, EventColumn, GateChannel
+from collab_overcooked.games.overcooked.engine.constants import NOT_COOKING, PLAYER_CHANNELS, EventColumn, GateChannel
 from collab_overcooked.games.overcooked.text.text import event_names
 from collab_overcooked.registry import make
 from parity.report import FileReport, Format, Recording, at, expect, has
@@ -69,7 +69,7 @@ def _thing(recorded: Any, source: str) -> dict[str, Any] | None:
         return {"item": recorded}
     _, onions, tick = recorded
     idle = source == "fork" and tick == 0  # the fork counts from 0 where upstream says -1
-    return {"item": "soup", "ingredients": ["onion"] * onions, "tick": IDLE if idle else tick}
+    return {"item": "soup", "ingredients": ["onion"] * onions, "tick": NOT_COOKING if idle else tick}
 
 
 def state_of(scene: Values, source: str) -> dict[str, Any]:

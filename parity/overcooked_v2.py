@@ -12,7 +12,14 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.parallel import ParallelEnv
-from collab_overcooked.games.overcooked.engine.constants import FIRST_INGREDIENT, HAND_END, IDLE, Item, Player, Terrain
+from collab_overcooked.games.overcooked.engine.constants import (
+    FIRST_INGREDIENT,
+    HAND_END,
+    NOT_COOKING,
+    Item,
+    Player,
+    Terrain,
+)
 from collab_overcooked.games.overcooked.engine.spec import counts_of
 from collab_overcooked.games.overcooked.v2.engine.constants import COOK_TIME, INGREDIENTS
 from collab_overcooked.games.overcooked.v2.env import OvercookedV2
@@ -77,7 +84,7 @@ def _cell(kind: int, thing: Sequence[int]) -> list[int]:
     item, _, tick = thing
     if kind == Terrain.BUTTON:
         return [0, tick]
-    left = COOK_TIME - tick if kind == Terrain.POT and item == Item.SOUP and tick != IDLE else 0
+    left = COOK_TIME - tick if kind == Terrain.POT and item == Item.SOUP and tick != NOT_COOKING else 0
     return [_bits(thing, kind == Terrain.POT), left]
 
 

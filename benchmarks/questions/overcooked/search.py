@@ -17,8 +17,8 @@ import numpy as np
 from collab_overcooked.games.overcooked.engine.constants import (
     COUNT_MASK,
     HAND_END,
-    IDLE,
     MAX_INGREDIENTS,
+    NOT_COOKING,
     Action,
     Clock,
     Item,
@@ -227,8 +227,8 @@ class JointSearch:
         if goal == Goal.DELIVER:
             return np.asarray(state.clock[:, Clock.SCORE] > before.clock[:, Clock.SCORE])
         ticks = [batch.cells.reshape(len(batch.cells), -1, len(Thing))[:, self.pots] for batch in (before, state)]
-        idle = (ticks[0][..., Thing.ITEM] == Item.NONE) | (ticks[0][..., Thing.TICK] == IDLE)
-        begun = (ticks[1][..., Thing.ITEM] == Item.SOUP) & (ticks[1][..., Thing.TICK] > IDLE)
+        idle = (ticks[0][..., Thing.ITEM] == Item.NONE) | (ticks[0][..., Thing.TICK] == NOT_COOKING)
+        begun = (ticks[1][..., Thing.ITEM] == Item.SOUP) & (ticks[1][..., Thing.TICK] > NOT_COOKING)
         return np.asarray((idle & begun).any(axis=1))
 
     def _pose(self, players: Array) -> Array:
@@ -263,7 +263,7 @@ class JointSearch:
         for pot in self.pots:
             things = cells[:, pot]
             filled = np.where(things[:, Thing.SOUP] > 0, (things[:, Thing.SOUP] - 1) % COUNT_MASK + 1, 0)
-            open_for = (things[:, Thing.ITEM] == Item.NONE) | (things[:, Thing.TICK] == IDLE)
+            open_for = (things[:, Thing.ITEM] == Item.NONE) | (things[:, Thing.TICK] == NOT_COOKING)
             there, fresh = self._arrivals(Item.ONION, pot, pose, hands, cells)
             steps = np.sort(np.stack([*there, *([fresh] * MAX_INGREDIENTS)]), axis=0)
             needed = np.clip(MAX_INGREDIENTS - filled, 1, MAX_INGREDIENTS)
@@ -278,7 +278,7 @@ class JointSearch:
             things = cells[:, pot]
             time = self.times[things[:, Thing.SOUP]]
             full = self.times[number_of([MAX_INGREDIENTS])]
-            left = np.where(things[:, Thing.TICK] == IDLE, full, time - things[:, Thing.TICK])
+            left = np.where(things[:, Thing.TICK] == NOT_COOKING, full, time - things[:, Thing.TICK])
             left = np.where(things[:, Thing.ITEM] == Item.SOUP, left, full)
             there, fresh = self._arrivals(Item.DISH, pot, pose, hands, cells)
             dish = np.minimum(there.min(axis=0), fresh)

@@ -155,7 +155,7 @@ def peer_table(data: dict[str, Any]) -> str:
     for row in data["ratios"]:
         package = row["ours"]
         peer = row["theirs"]
-        (low, high) = row["spread"]
+        low, high = row["spread"]
         how = f"batch of {package['batch']:,}" if package["how"] == "batch" else package["how"]
         other = f"batch of {peer['batch']:,}" if peer["how"] == "compiled loop" else peer["how"]
         lines.append(

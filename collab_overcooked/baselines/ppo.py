@@ -201,7 +201,7 @@ class Adam:
         """Take a step against the gradient, cut to a norm, and set it to 0."""
         self._steps += 1
         self.gradient.mul_((max_norm / (self.gradient.norm() + 1e-6)).clamp_(max=1.0))
-        (first, second) = ADAM_BETAS
+        first, second = ADAM_BETAS
         corrections = [1 - beta**self._steps for beta in ADAM_BETAS]
         self._mean.lerp_(self.gradient, 1 - first)
         self._square.mul_(second).addcmul_(self.gradient, self.gradient, value=1 - second)

@@ -65,7 +65,7 @@ def expect_same_arrays(game: CompiledGame, first: Any, second: Any, complaint: s
         if name not in but and not np.array_equal(one, two):
             at = np.argwhere(one[0] != two[0])[0]
             place = place_of(game, name, at)
-            (before, after) = (array[0][tuple(at)] for array in (one, two))
+            before, after = (array[0][tuple(at)] for array in (one, two))
             raise AssertionError(f"{complaint}: {game.id} has {place} {before} before and {after} after it")
 
 
@@ -96,7 +96,7 @@ def check_end_is_final(subject: Subject) -> str:
                 break
             players.step(random_legal(players, rng))
         for i in np.flatnonzero(players.over).tolist():
-            (state, out, _) = players.clone(i)
+            state, out, _ = players.clone(i)
             where = f"in environment {i} of seed {subject.seed}"
             _expect_end(game, state, out, rng, where)
             ended += 1

@@ -36,7 +36,7 @@ class State(NamedTuple):
 def why_refused(env, seat, action):
     """Walls stop couriers, hands hold one parcel, and parcels lie at the left end and on the shelf."""
     room = env.room
-    (cell, held) = env.couriers[seat]
+    cell, held = env.couriers[seat]
     first = 4 * seat
     last = 4 * seat + 2
     if action == Action.LEFT or action == Action.RIGHT:

@@ -255,7 +255,7 @@ def _holds(scene: Scene, seat: int, o: int) -> bool:
 
 
 def _check_agent(scene: Scene, seat: int, agent: Scene) -> None:
-    (x, y) = agent["at"]
+    x, y = agent["at"]
     things = scene["things"]
     place = f"agents[{seat}]"
     _expect(scene["grid"][y][x] != WALL, f"{place}.at must be floor")
@@ -385,7 +385,7 @@ class HouseScenes(CompiledGame):
     def _check_doing(self, scene: Scene, seat: int, agent: Scene) -> None:
         """Refuse a primitive action with an argument that its kernel cannot take, or without the hands for it."""
         place = f"agents[{seat}]"
-        (running, _, _) = agent["running"]
+        running, _, _ = agent["running"]
         tables = self.compiled.tables
         verb = agent["verb"]
         left = agent["left"]

@@ -107,7 +107,7 @@ def make_kitchens(tables: Any) -> Kitchen:
     grids = [np.where(_is_useless(*maps), Terrain.WALL, maps[0]) for maps in pairs]
     layouts = [_stations_of(terrain, floor) for terrain, floor in zip(grids, tables.floor, strict=True)]
     n_stations = max(len(rows) for rows, _ in layouts)
-    (n_layouts, n_cells) = tables.neighbours.shape[:2]
+    n_layouts, n_cells = tables.neighbours.shape[:2]
     stations = np.full((n_layouts, n_stations, len(Station)), NOTHING, np.int32)
     stands = np.full((n_layouts, n_stations, 4), NOTHING, np.int32)
     fed = np.zeros((n_layouts, n_stations), np.int32)

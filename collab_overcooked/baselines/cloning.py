@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from math import inf
+from math import ceil, inf, isnan
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,10 @@ import torch
 
 from collab_overcooked import registry
 from collab_overcooked.baselines.actor_critic import ActorCritic, policy_file
-from collab_overcooked.baselines.human_games import human_choices, is_table
+from collab_overcooked.baselines.demonstrations import Choice, Demonstration
+from collab_overcooked.baselines.human_games import human_games, is_table
 from collab_overcooked.baselines.memory import Inputs
+from collab_overcooked.baselines.minari_games import is_minari, minari_games
 from collab_overcooked.baselines.rollouts import observation_scale
 from collab_overcooked.baselines.scores import GAMES, score
 from collab_overcooked.baselines.settings import TrainingSettings, check_list, check_number, check_numbers, load_game
@@ -23,6 +25,7 @@ from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.envs.api import Game
 from collab_overcooked.io.checks import OptionError
 from collab_overcooked.io.files import check_distinct_files
+from collab_overcooked.metrics.registry import episode_return
 from collab_overcooked.policies.observation import observation_options
 from collab_overcooked.policies.policy_file import PolicyFile, halved
 from collab_overcooked.runner.records import RECORDS, about, read_records
@@ -36,9 +39,12 @@ class Cloning:
     """A training by behaviour cloning."""
 
     env: str  # Registered id
-    data: Sequence[str]  # Run folders or record files (``.jsonl``), or tables of people's games (see ``human_games``)
+    # Run folders or record files (``.jsonl``), tables of people's games (see ``human_games``), or folders of Minari
+    # datasets
+    data: Sequence[str]
     options: Mapping[str, Any] = field(default_factory=dict)  # Options of the environment
     seats: Sequence[int] | None = None  # Whose choices are learned; all if None
+    best: float = 1.0  # Share of episodes that are learned from, those with the highest returns (filtered cloning)
     seed: int = 0  # Of weights, order and the choice of held-out episodes
     epochs: int = 30  # Passes over the data; the weights of the pass with the smallest held-out loss are kept
     batch_size: int = 256  # Choices of a gradient step
@@ -57,6 +63,9 @@ class Cloning:
         check_list("data", self.data)
         if self.seats is not None:
             check_numbers("seats", self.seats, int, 0)
+        check_number("best", self.best, float, -inf)
+        if not 0 < self.best <= 1:
+            raise OptionError("best", f"best must be greater than 0 and at most 1, not {self.best!r}")
         check_number("held_out", self.held_out, float, -inf)
         if not 0 <= self.held_out < 1:
             raise OptionError("held_out", f"held_out must be at least 0 and less than 1, not {self.held_out!r}")
@@ -94,24 +103,28 @@ class Choices:
         return np.split(order, np.bincount(numbers).cumsum()[:-1])
 
 
-Row = tuple[Array, Array, int, int, int]
-"""Observation, mask, action, episode and seat of one choice."""
-
-
-def gather(rows: Iterable[Row]) -> Choices:
-    """Put choices together.
+def gather(episodes: Iterable[Sequence[Choice]]) -> Choices:
+    """Put the choices of episodes together.
 
     Raises:
         ValueError: No agent had a choice at any time.
     """
-    columns = list(zip(*rows, strict=True))
-    if not columns:
+    rows = [(*choice, number) for number, chosen in enumerate(episodes) for choice in chosen]
+    if not rows:
         raise ValueError("data: no choice to learn from: no agent had more than one action at any time")
-    observations, masks, *numbers = columns
-    return Choices(np.stack(observations), np.stack(masks).astype(np.bool_), *np.array(numbers, np.int64))
+    observations, masks, actions, seats, numbers = zip(*rows, strict=True)
+    return Choices(
+        np.stack(observations),
+        np.stack(masks).astype(np.bool_),
+        np.array(actions, np.int64),
+        np.array(numbers, np.int64),
+        np.array(seats, np.int64),
+    )
 
 
-def record_choices(game: Game, records: Iterable[EpisodeRecord], seats: Sequence[int] | None) -> Iterable[Row]:
+def recorded_games(
+    game: Game, records: Iterable[EpisodeRecord], seats: Sequence[int] | None
+) -> Iterator[Demonstration]:
     """Replay records and yield the observations and actions of agents that had a choice.
 
     Args:
@@ -124,7 +137,7 @@ def record_choices(game: Game, records: Iterable[EpisodeRecord], seats: Sequence
             actions.
     """
     observing = {*observation_options(game.id), "view_radius"}  # a clone may see less than the recorded agents
-    for episode, record in enumerate(records):
+    for record in records:
         if record.env_id != game.id:
             raise ValueError(f"data: a record is of {record.env_id}, not of {game.id}")
         observed = {name: value for name, value in game.kwargs.items() if name in observing}
@@ -137,6 +150,7 @@ def record_choices(game: Game, records: Iterable[EpisodeRecord], seats: Sequence
                 f"actions, the game to learn {needed} and {game.n_actions}"
             )
         _, out = variant.alloc(1)
+        choices = []
         for replayed in replay(record):
             if replayed.timestep == len(record.steps):
                 break
@@ -144,22 +158,40 @@ def record_choices(game: Game, records: Iterable[EpisodeRecord], seats: Sequence
             for seat in range(variant.n_agents) if seats is None else seats:
                 action, mask = record.steps[replayed.timestep].actions[seat], out.masks[0, seat]
                 if mask.sum() > 1 and action < len(mask) and mask[action]:
-                    yield out.observations[0, seat].reshape(needed).copy(), mask.copy(), action, episode, seat
+                    choices.append(Choice(out.observations[0, seat].reshape(needed).copy(), mask.copy(), action, seat))
+        yield Demonstration(choices, episode_return([step.rewards for step in record.steps]))
 
 
-def read_choices(game: Game, paths: Sequence[str], seats: Sequence[int] | None) -> Choices:
-    """Read all data of a training."""
+def read_choices(game: Game, paths: Sequence[str], seats: Sequence[int] | None, best: float = 1.0) -> Choices:
+    """Read all data of a training.
+
+    Args:
+        game: Gives the observations.
+        paths: As ``Cloning.data``.
+        seats: Seats whose choices are used; all if None.
+        best: Share of episodes that are used, those with the highest returns; of equal ones the first.
+
+    Raises:
+        ValueError: A file cannot be read, is of another game, or has no returns although ``best`` is below 1.
+    """
     check_distinct_files("data", paths, within=RECORDS)
-    rows: list[Row] = []
+    episodes: list[Demonstration] = []
     for path in paths:
-        chosen: Iterable[Row]
+        played: Iterable[Demonstration]
         if is_table(Path(path)):
-            chosen = human_choices(game, Path(path), seats)
+            played = human_games(game, Path(path), seats)
+        elif is_minari(Path(path)):
+            played = minari_games(game, Path(path), seats)
         else:
-            chosen = record_choices(game, read_records(path), seats)
-        first = rows[-1][3] + 1 if rows else 0
-        rows += [(seen, mask, action, first + episode, seat) for seen, mask, action, episode, seat in chosen]
-    return gather(rows)
+            played = recorded_games(game, read_records(path), seats)
+        for demonstration in played:
+            if best < 1 and isnan(demonstration.points):
+                raise OptionError("best", f"best={best:g} goes by returns, and {path} has no column reward")
+            episodes.append(demonstration)
+    if best < 1:
+        ranked = sorted(range(len(episodes)), key=lambda number: -episodes[number].points)
+        episodes = [episodes[number] for number in sorted(ranked[: ceil(best * len(episodes))])]
+    return gather(episode.choices for episode in episodes)
 
 
 @dataclass(frozen=True)
@@ -187,7 +219,7 @@ def clone_policy(settings: Cloning, command: str = "", games: int = GAMES) -> Co
     game = load_game(settings.env, settings.options)
     if settings.seats and max(settings.seats) >= game.n_agents:
         raise ValueError(f"seats must be from 0 to {game.n_agents - 1}, not {settings.seats!r}")
-    choices = read_choices(game, settings.data, settings.seats)
+    choices = read_choices(game, settings.data, settings.seats, settings.best)
     torch.manual_seed(settings.seed)
     rng = np.random.default_rng(settings.seed)
     known, unseen = split(choices, settings.held_out, rng)

@@ -1,9 +1,9 @@
 """Readers of human games in CSV, JSON, JSON lines or Parquet: observation and action of each person.
 
 A row is one timestep of one trial: ``trial_id``, ``layout_name``, ``state`` and ``joint_action`` (JSON), ``layout``
-(the grid) where the data have it, and ``player_0_is_human`` and ``player_1_is_human`` where programs played too. The
-public demo server saves rows within trajectories, ``{"uid": ..., "trajectory": [...]}``, alone or in a list. How states
-and actions are written is the game's business (``GameSpec.human_games``).
+(the grid) and ``reward`` where the data have them, and ``player_0_is_human`` and ``player_1_is_human`` where programs
+played too. The public demo server saves rows within trajectories, ``{"uid": ..., "trajectory": [...]}``, alone or in a
+list. How states and actions are written is the game's business (``GameSpec.human_games``).
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ import io
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import nan
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from collab_overcooked import registry
+from collab_overcooked.baselines.demonstrations import Choice, Demonstration
 from collab_overcooked.envs.api import Game
 from collab_overcooked.io.files import MAX_MODEL, open_file, read_bytes
 from collab_overcooked.io.schema import parse_json
@@ -106,8 +108,8 @@ READERS: Mapping[str, Callable[[bytes], Any]] = {
 }
 
 
-def human_choices(game: Game, path: Path, seats: Sequence[int] | None) -> Iterator[tuple[Array, Array, int, int, int]]:
-    """Yield observation, mask, action, trial and seat of everything that people chose on the game's layout.
+def human_games(game: Game, path: Path, seats: Sequence[int] | None) -> Iterator[Demonstration]:
+    """Yield what people chose in each trial on the game's layout.
 
     Args:
         game: The compiled game whose players are learned from.
@@ -135,7 +137,7 @@ def human_choices(game: Game, path: Path, seats: Sequence[int] | None) -> Iterat
     for name, row in rows:
         trials.setdefault(str(row["trial_id"]), []).append((name, row))
     used = 0
-    for trial, played in enumerate(trials.values()):
+    for played in trials.values():
         scenes, refused = _scenes_of(game, reader, played)
         if refused > len(scenes):
             logger.warning(
@@ -143,7 +145,7 @@ def human_choices(game: Game, path: Path, seats: Sequence[int] | None) -> Iterat
             )
             continue
         used += len(scenes)
-        yield from _choices_of(game, scenes, seats, trial)
+        yield Demonstration(_choices_of(game, scenes, seats), _return_of(played))
     for called in sorted(seat for seat in others if seat.endswith("grid")):
         logger.warning(f"{path}: {others[called]} rows are of {called}, and are left out")
     logger.info(f"{path}: {used} of {len(rows)} rows of {len(trials)} games are of use")
@@ -172,14 +174,21 @@ def _scenes_of(game: Game, reader: Any, played: Sequence[tuple[str, Mapping[str,
     return scenes, refused
 
 
-def _choices_of(
-    game: Game, scenes: Sequence[Played], seats: Sequence[int] | None, trial: int
-) -> Iterator[tuple[Array, Array, int, int, int]]:
+def _return_of(played: Sequence[tuple[str, Mapping[str, Any]]]) -> float:
+    try:
+        return sum(float(row["reward"]) for _, row in played)
+    except DAMAGED:
+        return nan
+
+
+def _choices_of(game: Game, scenes: Sequence[Played], seats: Sequence[int] | None) -> list[Choice]:
     state, out = game.alloc(1)
+    choices = []
     state.rng[:] = 1  # never drawn from: every state is given
     for scene, actions, row in scenes:
         game.reset(state, out, np.ones(1, np.bool_), {"state": scene})
         for seat in range(game.n_agents) if seats is None else seats:
             if str(row.get(f"player_{seat}_is_human", True)).lower() in ("true", "1"):  # text in CSV
                 seen = out.observations[0, seat].reshape(game.single_observation_space.shape)
-                yield seen.copy(), out.masks[0, seat].copy(), actions[seat], trial, seat
+                choices.append(Choice(seen.copy(), out.masks[0, seat].copy(), actions[seat], seat))
+    return choices

@@ -13,7 +13,7 @@ from attacks.mutations import mutate, nested, paths
 from attacks.records import PLANS, SHORT
 from support.covers import first
 
-from collab_overcooked.baselines.cloning import record_choices
+from collab_overcooked.baselines.cloning import recorded_games
 from collab_overcooked.cli.episodes import step_lines
 from collab_overcooked.registry import load_game
 from collab_overcooked.reporting import report, scorecard
@@ -64,7 +64,7 @@ def use(path: Path, drawn: bool) -> None:
         report.build_report(records, cards)
         for record in records:
             list(frames_of_record(record))
-            list(record_choices(load_game(record.env_id, **record.env_kwargs), [record], None))
+            list(recorded_games(load_game(record.env_id, **record.env_kwargs), [record], None))
 
 
 CHOSEN = [pytest.param(suite, id=suite, marks=() if suite in SHORT else pytest.mark.nightly) for suite in PLANS]

@@ -11,12 +11,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.cli_runner import CliRunner
 
 from collab_overcooked import registry
 from collab_overcooked.baselines import human_games
 from collab_overcooked.baselines.cloning import Cloning, clone_policy, read_choices, split
 from collab_overcooked.baselines.human_games import read_rows
 from collab_overcooked.baselines.settings import settings_from
+from collab_overcooked.cli import app
 from collab_overcooked.games.overcooked.human_games import read_actions, read_state
 from collab_overcooked.io.files import MAX_BYTES
 from collab_overcooked.runner.episode import play_episode
@@ -68,6 +70,35 @@ def test_whole_episodes_are_held_out(records, tmp_path):
     known, unseen = split(choices, 0.25, np.random.default_rng(0))
     assert not set(known.episodes) & set(unseen.episodes)
     assert len(set(unseen.episodes)) == 3 and len(known) + len(unseen) == len(choices)
+
+
+def test_filtered_cloning_learns_from_the_episodes_with_the_highest_returns(tmp_path):
+    game = registry.load_game("Overcooked-v0", layout="cramped_room", obs="features")
+    env = registry.make("Overcooked-v0", layout="cramped_room", max_cycles=120)
+    teams = [make_team(parse_seats([text], 2)) for text in ("all=random", "all=greedy", "all=noisy:0.8:greedy")]
+    records = [play_episode(env, team, 3, episode=k) for k, team in enumerate(teams)]
+    returns = [sum(step.rewards[0] for step in record.steps) for record in records]
+    assert max(returns) == returns[1] > max(returns[0], returns[2])
+    path = tmp_path / "mixed.jsonl"
+    path.write_bytes(b"".join(map(dump_line, records)))
+    whole, filtered = (read_choices(game, [str(path)], None, best) for best in (1.0, 0.3))
+    assert np.array_equal(filtered.observations, whole.observations[whole.episodes == 1])
+    with pytest.raises(ValueError, match="best must be greater than 0 and at most 1, not 0"):
+        Cloning("Overcooked-v0", (str(path),), best=0.0)
+
+
+def test_a_minari_dataset_teaches_what_its_records_teach(records, tmp_path):
+    pytest.importorskip("minari")
+    done = CliRunner().invoke(app, ["export", "minari", str(records), "--out", str(tmp_path)], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    (folder,) = (data.parent for data in (tmp_path / "collab-overcooked").glob("*/data"))
+    game = registry.load_game("CollabOvercooked-v0", **KITCHEN)
+    for seats, best in ((None, 1.0), ([1], 0.5)):
+        one, other = (read_choices(game, [str(path)], seats, best) for path in (folder, records))
+        for name in ("observations", "masks", "actions", "episodes", "seats"):
+            assert np.array_equal(getattr(one, name), getattr(other, name)), name
+    with pytest.raises(ValueError, match=r"has observations of shape|has no action_mask of 2 agents with 6 actions"):
+        read_choices(registry.load_game("Overcooked-v0"), [str(folder)], None)
 
 
 COUNTING = """
@@ -251,6 +282,18 @@ def test_damaged_rows_are_left_out(monkeypatch, state, actions, caplog):
     game = registry.load_game("Overcooked-v0", layout="cramped_room")
     assert len(read_choices(game, ["a.json"], None)) == 2
     assert caplog.messages == ["a.json: 1 of 2 rows of 1 games are of use"]
+
+
+def test_games_of_people_are_filtered_by_their_rewards(tmp_path):
+    game = registry.load_game("Overcooked-v0", layout="cramped_room")
+    rows = [dict(zip(the_rows(), values, strict=True)) for values in zip(*the_rows().values(), strict=True)]
+    paid = [{**row, "reward": 20 * (row["trial_id"] == rows[-1]["trial_id"])} for row in rows]
+    people = tmp_path / "paid.json"
+    people.write_text(json.dumps(paid))
+    assert len(read_choices(game, [str(people)], None, 0.5)) == 1, "the one choice of the last trial"
+    people.write_text(json.dumps(rows))
+    with pytest.raises(ValueError, match=r"best=0.5 goes by returns, and .*paid.json has no column reward"):
+        read_choices(game, [str(people)], None, 0.5)
 
 
 def test_a_game_of_people_can_be_cloned(tmp_path):

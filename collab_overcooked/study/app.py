@@ -26,5 +26,5 @@ def study_app(
     """
     games = Host()
     host = StudyHost(journal, games, make)
-    routes = [*dashboard_routes(host, games), *study_routes(host)]
+    routes = [*dashboard_routes(host), *study_routes(host)]
     return make_app(games, routes, names, beside=(host.sweep,)), games, host

@@ -16,7 +16,7 @@ from urllib.parse import parse_qs
 
 from collab_overcooked.io.files import read_shipped
 from collab_overcooked.play.host import Host
-from collab_overcooked.play.server import UNKNOWN, read_body
+from collab_overcooked.play.server import UNKNOWN, for_host, read_body
 from collab_overcooked.study.design import Study, StudyStep
 from collab_overcooked.study.hosting import StudyHost
 from collab_overcooked.study.journal import Journal, Participant, read_limit
@@ -29,21 +29,20 @@ if TYPE_CHECKING:
 MAX_BYTES = 1_000  # of a request
 
 
-def dashboard_routes(host: StudyHost, games: Host) -> list[Any]:
+def dashboard_routes(host: StudyHost) -> list[Any]:
     """Return the routes of the host's page, below ``/study/host/TOKEN``.
 
     Args:
         host: Host of the study's participants.
-        games: Host of its sessions; holds the token.
     """
     from starlette.routing import Route
 
-    dashboard, address = Dashboard(host, games), "/study/host/{token}"
+    dashboard, address = Dashboard(host), "/study/host/{token}"
     return [
-        Route(address, dashboard.page),
-        Route(f"{address}/data", dashboard.data),
-        Route(f"{address}/export", dashboard.export),
-        Route(f"{address}/{{what}}", dashboard.act, methods=["POST"]),
+        Route(address, for_host(dashboard.page)),
+        Route(f"{address}/data", for_host(dashboard.data)),
+        Route(f"{address}/export", for_host(dashboard.export)),
+        Route(f"{address}/{{what}}", for_host(dashboard.act), methods=["POST"]),
     ]
 
 
@@ -52,32 +51,24 @@ class Dashboard:
 
     Args:
         host: Host of the study's participants.
-        games: Host of its sessions; holds the token.
     """
 
-    def __init__(self, host: StudyHost, games: Host) -> None:
-        self.host, self.games = host, games
+    def __init__(self, host: StudyHost) -> None:
+        self.host = host
 
-    def _is_host(self, request: Request) -> bool:
-        return self.games.is_host(request.path_params["token"])
-
-    async def page(self, request: Request) -> Response:
+    async def page(self, request: Request, games: Host) -> Response:
         """Show the page."""
-        if not self._is_host(request):
-            return _response(UNKNOWN, "text/plain", 404)
         return _response(read_shipped("study/page/host.html"), "text/html")
 
-    async def data(self, request: Request) -> Response:
+    async def data(self, request: Request, games: Host) -> Response:
         """Send the data that the page shows."""
-        if not self._is_host(request):
-            return _response(UNKNOWN, "text/plain", 404)
-        facts = overview(self.host) | {"sessions": f"/h/{self.games.token}"}
+        facts = overview(self.host) | {"sessions": f"/h/{games.token}"}
         return _response(json.dumps(facts), "application/json")
 
-    async def act(self, request: Request) -> Response:
+    async def act(self, request: Request, games: Host) -> Response:
         """End the participation of one person, delete their data, or raise a limit."""
         what, journal = request.path_params["what"], self.host.journal
-        if not self._is_host(request) or what not in ("end", "forget", "raise"):
+        if what not in ("end", "forget", "raise"):
             return _response(UNKNOWN, "text/plain", 404)
         body = await read_body(request, MAX_BYTES)
         if body is None:
@@ -97,10 +88,8 @@ class Dashboard:
             return _response(f"{what} needs a participant's id", "text/plain", 400)
         return _response(json.dumps(overview(self.host)), "application/json")
 
-    async def export(self, request: Request) -> Response:
+    async def export(self, request: Request, games: Host) -> Response:
         """Send the tables, the codebook and the records as a ZIP file."""
-        if not self._is_host(request):
-            return _response(UNKNOWN, "text/plain", 404)
         options = ExportOptions(anonymous=request.query_params.get("anonymous") == "yes")
         try:
             data = await asyncio.to_thread(_zipped, self.host.journal.path, options)

@@ -8,8 +8,9 @@ import json
 import math
 import re
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
@@ -57,18 +58,19 @@ def study_routes(host: StudyHost) -> list[Any]:
     except ImportError:
         raise ValueError(MISSING) from None
     study_pages = StudyPages(host)
+    for_person = study_pages.for_person
     return [
         Route("/study", study_pages.entry),
         Route("/study/consent", study_pages.consent, methods=["POST"]),
         Route("/study/copy", study_pages.copy),
         Route("/study/page/{name}", study_pages.file),
         Route("/study/files/{name:path}", study_pages.media),
-        Route("/study/{token}", study_pages.show),
-        Route("/study/{token}", study_pages.take, methods=["POST"]),
-        Route("/study/{token}/news", study_pages.news),
-        Route("/study/{token}/play", study_pages.play),
-        Route("/study/{token}/leave", study_pages.leave, methods=["GET", "POST"]),
-        Route("/study/{token}/delete", study_pages.delete, methods=["GET", "POST"]),
+        Route("/study/{token}", for_person(study_pages.show)),
+        Route("/study/{token}", for_person(study_pages.take), methods=["POST"]),
+        Route("/study/{token}/news", for_person(study_pages.news, as_json=True)),
+        Route("/study/{token}/play", for_person(study_pages.play)),
+        Route("/study/{token}/leave", for_person(study_pages.leave), methods=["GET", "POST"]),
+        Route("/study/{token}/delete", for_person(study_pages.delete), methods=["GET", "POST"]),
     ]
 
 
@@ -172,18 +174,36 @@ class StudyPages:
             self.journal.refuse(how)
         return _page(pages.end_page(self.study, self.study.ends[how], kept), status)
 
-    def _person(self, request: Request) -> Participant | None:
-        person = self.journal.by_token(request.path_params["token"])
-        if person is not None and self.host.is_late(person):
-            self.host.stop(person, "late")
-        if person is not None and not person.end:
-            self.host.note_activity(person)
-        return person
+    def for_person(
+        self, handler: Callable[[Request, Participant], Awaitable[Response]], as_json: bool = False
+    ) -> Callable[[Request], Awaitable[Response]]:
+        """Return a request handler that calls ``handler`` with the participant of the address's token.
 
-    async def show(self, request: Request) -> Response:
+        Requests with an unknown token are answered with 404. The request counts as activity of the participant,
+        whose participation ends if their time is over.
+
+        Args:
+            handler: Answers requests of participants.
+            as_json: Whether the answer with 404 is JSON instead of a page.
+        """
+
+        @wraps(handler)
+        async def handle(request: Request) -> Response:
+            person = self.journal.by_token(request.path_params["token"])
+            if person is None:
+                text = self.study.texts["unknown"]
+                return _json({"go": "/study", "text": text}, 404) if as_json else self._message(text, 404)
+            if self.host.is_late(person):
+                self.host.stop(person, "late")
+            if not person.end:
+                self.host.note_activity(person)
+            return await handler(request, person)
+
+        return handle
+
+    async def show(self, request: Request, person: Participant) -> Response:
         """Show the page of a participant's current step."""
-        person = self._person(request)
-        return self._message(self.study.texts["unknown"], 404) if person is None else _page(self._now(person))
+        return _page(self._now(person))
 
     def _now(self, person: Participant) -> str:
         self.journal.skip(person)
@@ -231,11 +251,8 @@ class StudyPages:
         assert person.opened is not None
         return max(0, math.ceil(seconds - (self.journal.clock() - person.opened[1])))
 
-    async def take(self, request: Request) -> Response:
+    async def take(self, request: Request, person: Participant) -> Response:
         """Accept a submitted page; duplicates and submissions of earlier steps have no effect."""
-        person = self._person(request)
-        if person is None:
-            return self._message(self.study.texts["unknown"], 404)
         fields = await _fields(request)
         if fields is None:
             return self._message(self.study.texts["error"], 413)
@@ -269,26 +286,17 @@ class StudyPages:
         elif self.study.failed_checks is not None and person.failed_checks >= self.study.failed_checks:
             self.host.end(person, "inattentive")
 
-    async def news(self, request: Request) -> Response:
+    async def news(self, request: Request, person: Participant) -> Response:
         """Send the status of the waiting room."""
-        person = self._person(request)
-        if person is None:
-            return _json({"go": "/study", "text": self.study.texts["unknown"]}, 404)
         news = self.host.news(person)
         return _json({"go": news.go, "text": news.text})
 
-    async def play(self, request: Request) -> Response:
+    async def play(self, request: Request, person: Participant) -> Response:
         """Redirect a participant to the game."""
-        person = self._person(request)
-        if person is None:
-            return self._message(self.study.texts["unknown"], 404)
         return _redirect(self.host.news(person).go or f"/study/{person.token}")
 
-    async def leave(self, request: Request) -> Response:
+    async def leave(self, request: Request, person: Participant) -> Response:
         """Ask whether a participant wants to leave; a form that says so ends taking part."""
-        person = self._person(request)
-        if person is None:
-            return self._message(self.study.texts["unknown"], 404)
         if request.method == "GET" and not person.end:
             return _page(
                 pages.sure_page(self.study, "leave", self.journal.leaving_text(person), f"/study/{person.token}")
@@ -296,11 +304,8 @@ class StudyPages:
         self.host.stop(person, "left")
         return _redirect(f"/study/{person.token}")
 
-    async def delete(self, request: Request) -> Response:
+    async def delete(self, request: Request, person: Participant) -> Response:
         """Ask a participant who has finished whether all answers shall be deleted; delete them if the form confirms."""
-        person = self._person(request)
-        if person is None:
-            return self._message(self.study.texts["unknown"], 404)
         if not person.end:
             return _redirect(f"/study/{person.token}")
         if request.method == "GET":

@@ -14,7 +14,7 @@ from collab_overcooked.study.journal import Journal
 from collab_overcooked.study.server import study_routes
 
 
-def study_app(
+def make_study_app(
     journal: Journal, make: MakePolicy | None = None, names: Sequence[str] = LOOPBACK
 ) -> tuple[Any, Host, StudyHost]:
     """Return the web application of a study, the host of its games and the host of its participants.

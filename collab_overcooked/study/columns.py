@@ -193,12 +193,16 @@ def answer_column(form: str, item: str) -> str:
     return f"answer_{form}_{item}"
 
 
-def _names_of(table: str) -> tuple[str, ...]:
-    return tuple(column.name for column in COLUMNS if table in (column.table, *column.also))
+def _names_by_table() -> dict[str, tuple[str, ...]]:
+    names: dict[str, tuple[str, ...]] = {}
+    for column in COLUMNS:
+        for table in (column.table, *column.also):
+            names[table] = (*names.get(table, ()), column.name)
+    return names
 
 
 COLUMNS_OF: Mapping[str, tuple[str, ...]] = {
-    **{table: _names_of(table) for table in dict.fromkeys(column.table for column in COLUMNS)},
+    **_names_by_table(),
     "tidy": ("id", "group", "condition", *OF_PARTICIPANTS),
     "codebook": ("table", "name", "type", "unit", "values", "meaning"),
 }

@@ -82,7 +82,9 @@ class StudyPages:
     """
 
     def __init__(self, host: StudyHost) -> None:
-        self.host, self.journal, self.study = host, host.journal, host.study
+        self.host = host
+        self.journal = host.journal
+        self.study = host.study
         places = self._places()
         self._answers = NetworkRates(ANSWERS_A_SECOND, max(MAX_ANSWERS, places), host)
         self._joins = NetworkRates(places / 3600, places, host)
@@ -207,7 +209,8 @@ class StudyPages:
 
     def _now(self, person: Participant) -> str:
         self.journal.skip(person)
-        study, step = self.study, self.journal.step_of(person)
+        study = self.study
+        step = self.journal.step_of(person)
         if step is not None and step.kind == "play" and not person.end:
             self._begin_play(person)
             step = self.journal.step_of(person)
@@ -215,16 +218,27 @@ class StudyPages:
             self.host.end(person, "done")
         elif not person.end:
             self.journal.opened(person)
+        target = f"/study/{person.token}"
         if person.end or step is None:
-            return pages.end_page(study, study.ends[person.end], person.kept, f"/study/{person.token}")
-        target, steps = f"/study/{person.token}", len(self.journal.steps_of(person))
+            return pages.end_page(study, study.ends[person.end], person.kept, target)
+        steps = len(self.journal.steps_of(person))
         if step.kind == "form":
-            form, draft = self._form(person, step), self._drafts.get(person.id)
-            values, complaints = (draft.values, draft.complaints) if draft and draft.step == person.step else ({}, {})
-            left, labels = self._seconds_left(person, step), study.labels_of(self.journal.steps_of(person))
-            notice = fill(study.texts["retry"], left=form.retry - person.retries + 1) if person.retries else ""
-            place = (target, person.step, steps)
-            return pages.form_page(study, form, *place, values, complaints, left=left, labels=labels, notice=notice)
+            form = self._form(person, step)
+            draft = self._drafts.get(person.id)
+            if draft is None or draft.step != person.step:
+                draft = AnswerDraft(person.step, {}, {})
+            return pages.form_page(
+                study,
+                form,
+                target,
+                person.step,
+                steps,
+                draft.values,
+                draft.complaints,
+                left=self._seconds_left(person, step),
+                labels=study.labels_of(self.journal.steps_of(person)),
+                notice=fill(study.texts["retry"], left=form.retry - person.retries + 1) if person.retries else "",
+            )
         block = study.blocks[step.block]
         if block.page is not None:
             return pages.text_page(study, block, target, person.step, steps, self._seconds_left(person, step))
@@ -270,10 +284,8 @@ class StudyPages:
     def _answer(self, person: Participant, form: Questionnaire, fields: FieldValues, late: bool) -> None:
         answers, complaints = form.read(fields, self.study.texts)
         if complaints and not late:  # the page is requested again: forms that were sent are no part of the history
-            names = {item.name for item in form.items}
-            self._drafts[person.id] = AnswerDraft(
-                person.step, {k: v for k, v in fields.items() if k in names}, complaints
-            )
+            values = {item.name: fields[item.name] for item in form.items if item.name in fields}
+            self._drafts[person.id] = AnswerDraft(person.step, values, complaints)
             return
         self._drafts.pop(person.id, None)
         screens = any(item.screens(answers[item.name]) for item in form.items if item.name in answers)
@@ -384,9 +396,12 @@ async def _fields(request: Request) -> FieldValues | None:
 def _window_of(fields: FieldValues) -> dict[str, Any]:
     """Return the size of the window and its losses of the focus, as far as the page reports them."""
     numbers = {name: int(values[0]) for name, values in fields.items() if re.fullmatch("[0-9]{1,5}", values[0])}
-    size = {"window": window_size(numbers["window"])} if "window" in numbers else {}
-    losses = {"focus_losses": min(numbers["focus_losses"], MAX_LOSSES)} if "focus_losses" in numbers else {}
-    return size | losses
+    window: dict[str, Any] = {}
+    if "window" in numbers:
+        window["window"] = window_size(numbers["window"])
+    if "focus_losses" in numbers:
+        window["focus_losses"] = min(numbers["focus_losses"], MAX_LOSSES)
+    return window
 
 
 def _network_of(address: str) -> str:

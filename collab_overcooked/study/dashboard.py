@@ -9,7 +9,7 @@ import statistics
 import tempfile
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
@@ -141,8 +141,10 @@ def overview(host: StudyHost) -> dict[str, Any]:
 
 
 def _person(host: StudyHost, person: Participant, times: Mapping[int, float]) -> dict[str, Any]:
-    journal, step = host.journal, host.journal.step_of(person)
-    begun, last = times.get(-1), max(times.values(), default=None)
+    journal = host.journal
+    step = journal.step_of(person)
+    begun = times.get(-1)
+    last = max(times.values(), default=None)
     end = last if person.end else journal.clock()
     return {
         "id": person.id,
@@ -178,20 +180,14 @@ def _times(journal: Journal) -> dict[str, dict[int, float]]:
 def _medians(journal: Journal, times: Mapping[str, Mapping[int, float]]) -> list[dict[str, Any]]:
     minutes: dict[str, list[float]] = {}
     for person in journal.people.values():
-        done_at, steps = times.get(person.id, {}), journal.steps_of(person)
-        for number, step in enumerate(steps[: person.step]):
+        done_at = times.get(person.id, {})
+        for number, step in enumerate(journal.steps_of(person)[: person.step]):
             if number in done_at and number - 1 in done_at:
-                minutes.setdefault(step_name(journal.study, step), []).append(
-                    (done_at[number] - done_at[number - 1]) / 60
-                )
+                taken = (done_at[number] - done_at[number - 1]) / 60
+                minutes.setdefault(step_name(journal.study, step), []).append(taken)
         if person.end == "done" and -1 in done_at:
             minutes.setdefault("all", []).append((max(done_at.values()) - done_at[-1]) / 60)
-    return [_median(name, minutes[name]) for name in _ordered(minutes)]
-
-
-def _ordered(names: Iterable[str]) -> list[str]:
-    return sorted(names, key=lambda name: name == "all")
-
-
-def _median(name: str, minutes: list[float]) -> dict[str, Any]:
-    return {"step": name, "people": len(minutes), "minutes": round(statistics.median(minutes), 1)}
+    return [
+        {"step": name, "people": len(minutes[name]), "minutes": round(statistics.median(minutes[name]), 1)}
+        for name in sorted(minutes, key=lambda name: name == "all")
+    ]

@@ -68,7 +68,7 @@ def run_study(
     """Serve a study until Ctrl+C; run the same command again to resume it."""
     from collab_overcooked.play.host import keep_links
     from collab_overcooked.play.server import serve
-    from collab_overcooked.study.app import study_app as make_study_app
+    from collab_overcooked.study.app import make_study_app
     from collab_overcooked.study.documents import check_filled_in
     from collab_overcooked.study.journal import Journal
     from collab_overcooked.study.reader import read_study

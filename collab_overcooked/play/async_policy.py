@@ -56,12 +56,14 @@ class AsyncPolicy:
         if self._task is not None and self._task.done() and self._kind != ask.kind:
             self._task = None  # a reply that is no longer awaited
         if self._task is None:
-            self._task, self._kind = asyncio.create_task(asyncio.to_thread(self._ask, ask)), ask.kind
+            self._task = asyncio.create_task(asyncio.to_thread(self._ask, ask))
+            self._kind = ask.kind
             await asyncio.wait({self._task}, timeout=patience)
         if not self._task.done() or self._kind != ask.kind:
             self.waits += ask.kind == "act"
             return Decision(action=ask.seen.idle_action) if ask.kind == "act" else None
-        answer, self._task = self._task.result(), None
+        answer = self._task.result()
+        self._task = None
         return answer if ask.kind == "reply" else _fitting(answer, ask)
 
     @one_torch_thread()

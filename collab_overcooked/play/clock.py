@@ -42,7 +42,9 @@ class TickClock:
         now: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        self.tick, self._now, self._sleep = tick, now, sleep
+        self.tick = tick
+        self._now = now
+        self._sleep = sleep
         self.late: list[float] = []
         self._start = now()
         self._paused: float | None = None

@@ -70,9 +70,15 @@ class EpisodeDriver:
         now: Callable[[], float] = time.monotonic,
         goal: Goal | None = None,
     ) -> None:
-        self.env, self.game, self.team = env, env.game, team
-        self.people, self.voice, self.watchers, self.settings = people, voice, watchers, settings
-        self._log, self._now = log, now
+        self.env = env
+        self.game = env.game
+        self.team = team
+        self.people = people
+        self.voice = voice
+        self.watchers = watchers
+        self.settings = settings
+        self._log = log
+        self._now = now
         self.clock = TickClock(settings.tick, now) if settings.clock == TICKS else None
         self.timestep = 0
         self.late: list[float] = []  # seconds from a tick's deadline until its frames were sent
@@ -80,7 +86,8 @@ class EpisodeDriver:
         self._thinkers = {seat: AsyncPolicy(policy) for seat, policy in enumerate(team.policies) if seat not in people}
         self._mirrors: dict[int, Any] = {}  # states that simulators look at, by seat
         idle = {seat: self.game.action_texts(None, 0, seat)[self.game.idle_action(seat)] for seat in people}
-        self.practice = None if goal is None else Practice(goal, idle, self._tutorials())
+        tutorials = {seat: self.game.tutorial_for(seat) for seat in people}
+        self.practice = None if goal is None else Practice(goal, idle, tutorials)
         self._started: Started | None = None
         self._busy_until = dict.fromkeys(people, 0)  # timesteps at which seats have carried out their plans
         self._why: str | None = None  # reason for abandoning the episode
@@ -98,8 +105,10 @@ class EpisodeDriver:
         """Number of decisions that policies did not take in time."""
         return sum(thinker.waits for thinker in self._thinkers.values())
 
-    def _tutorials(self) -> dict[int, Sequence[tuple[str, str, str]]]:
-        return {seat: self.game.tutorial_for(seat) for seat in self.people}
+    @property
+    def _seatless(self) -> list[Person]:
+        """Watchers and the voice, who see the whole state."""
+        return [*self.watchers, self.voice] if self.voice is not None else list(self.watchers)
 
     async def play(self, run: Episode, begin: Callable[[], Awaitable[None]]) -> EpisodeRecord:
         """Play an episode to its end; ``begin`` is waited for when everything is ready for the first step."""
@@ -152,6 +161,9 @@ class EpisodeDriver:
         if self.practice is not None:
             self.practice.skip(seat)
 
+    def _has_skipped(self, seat: int | None) -> bool:
+        return self.practice is not None and seat is not None and self.practice.has_skipped(seat)
+
     def _check(self) -> None:
         if self.practice is not None and self.practice.over:
             raise Practised
@@ -165,8 +177,10 @@ class EpisodeDriver:
                 await asyncio.to_thread(self._reset, policy, seat)
         self._show_all(complete=True)
         await begin()
-        for person in (*self.people.values(), *([self.voice] if self.voice else [])):
+        for person in self.people.values():
             person.started = time.time()
+        if self.voice is not None:
+            self.voice.started = time.time()
         self._check()
         if self.clock is not None:
             self.clock.start()
@@ -180,13 +194,16 @@ class EpisodeDriver:
         self._started.reset_policy(policy, seat, self.team.names, self._mirrors.get(seat))
 
     async def _stepped(self, event: Stepped) -> Message | None:
-        self.timestep, self._step, asked = event.timestep, event.step, self._asked
+        self.timestep = event.timestep
+        self._step = event.step
+        asked = self._asked
+        self._asked = False
         for seat, said in self._said.items():
             said.extend(self._heard(seat))
-        self._asked = False
         for person in self.people.values():
             if person.ahead:  # the seat had no choice after all
-                person.question, person.answered, person.ahead = None, None, False
+                person.question = person.answered = None
+                person.ahead = False
         self._show_all()
         if self.practice is not None:
             reached = self.practice.reached(event.step)
@@ -206,7 +223,7 @@ class EpisodeDriver:
         person = self.people.get(ask.seat)
         if person is None or ask.seat in self._thinkers:  # a policy, or one that has taken a seat over
             return await self._think(ask)
-        if self.practice is not None and self.practice.has_skipped(ask.seat):
+        if self._has_skipped(ask.seat):
             return Decision(action=ask.seen.idle_action) if ask.kind == "act" else None
         if person.is_lost(self.settings, self._now()):
             return await self._without(ask)
@@ -232,7 +249,9 @@ class EpisodeDriver:
         person.counts["decisions"] += key is not None
         if key is not None or say:
             entry = {"agent": person.agent, "id": person.id, "timestep": self.timestep, "took": key, "say": say}
-            self._log(entry | (self._choice(ask, seen.view.action_texts[action]) if key is not None else {}))
+            if key is not None:
+                entry |= self._choice(ask, seen.view.action_texts[action])
+            self._log(entry)
         return Decision(action=action, say=say)
 
     async def _from_question(self, person: Person, ask: Ask) -> Answer:
@@ -250,20 +269,21 @@ class EpisodeDriver:
         finally:
             person.question = person.answered = None
         seconds = round(self._now() - asked_at, 3)
-        if answer is None and self.practice is not None and self.practice.has_skipped(ask.seat):
+        if answer is None and self._has_skipped(ask.seat):
             return Decision(action=ask.seen.idle_action) if ask.kind == "act" else None
         if answer is None and person.is_lost(self.settings, self._now()):
             return await self._without(ask)
         if ask.kind == "act" and answer:
-            self._busy_until[ask.seat] = self.timestep + max(
-                1, len([p for p in answer["plan"].split(";") if p.strip()])
-            )
+            actions = [action for action in answer["plan"].split(";") if action.strip()]
+            self._busy_until[ask.seat] = self.timestep + max(1, len(actions))
         person.seconds += seconds
         decided = answer is not None
         person.counts["decisions" if decided else "timeouts"] += 1
         answer = answer or {"plan": "", "say": "", "last": False}
         entry = {"agent": person.agent, "id": person.id, "timestep": self.timestep, "seconds": seconds, **answer}
-        self._log(entry | (self._choice(ask, answer["plan"]) if ask.kind == "act" and decided else {}))
+        if ask.kind == "act" and decided:
+            entry |= self._choice(ask, answer["plan"])
+        self._log(entry)
         if ask.kind == "act":
             return Decision(plan=answer["plan"], say=answer["say"], seconds=seconds)
         if not (answer["plan"] or answer["say"]):
@@ -278,8 +298,8 @@ class EpisodeDriver:
     def _put_question(self, person: Person, seen: AgentView, kind: str) -> float:
         person.turn += 1
         person.counts["refused"] += seen.error is not None
-        named = renaming(self.game)
-        person.question = shown.question_of(seen, kind, person.turn, self.settings, named) | self._chars_left(seen.seat)
+        person.question = shown.question_of(seen, kind, person.turn, self.settings, renaming(self.game))
+        person.question |= self._chars_left(seen.seat)
         person.answered = asyncio.get_running_loop().create_future()
         person.asked_at = self._now()
         person.send(person.question)
@@ -290,9 +310,10 @@ class EpisodeDriver:
         for seat, person in self.people.items():
             if seat <= first or person.question is not None or seat in self._thinkers or not person.here:
                 continue
+            if self._busy_until[seat] > self.timestep or self._has_skipped(seat):
+                continue
             seen = AgentView.of(self.game, snapshot.state, snapshot.out, seat, self.timestep)
-            free = self._busy_until[seat] <= self.timestep and len(seen.legal_actions) > 1
-            if free and not seen.view.public_choices and not (self.practice and self.practice.has_skipped(seat)):
+            if len(seen.legal_actions) > 1 and not seen.view.public_choices:
                 self._put_question(person, seen, "act")
                 person.ahead = True
 
@@ -301,19 +322,16 @@ class EpisodeDriver:
         assert person.answered is not None
         while not person.answered.done():
             self._check()
-            skipped = self.practice is not None and person.seat is not None and self.practice.has_skipped(person.seat)
-            if (
-                skipped
-                or (limit is not None and self._now() - asked_at >= limit and not person.awaited)
-                or person.is_lost(self.settings, self._now())
-            ):
+            late = limit is not None and self._now() - asked_at >= limit and not person.awaited
+            if late or self._has_skipped(person.seat) or person.is_lost(self.settings, self._now()):
                 return None
             await asyncio.wait({person.answered}, timeout=POLL)
         answer: dict[str, Any] = person.answered.result()
         return answer
 
     async def _ask_voice(self) -> Message | None:
-        voice, orders = self.voice, list[str]()
+        voice = self.voice
+        orders: list[str] = []
         if voice is None or not self.env.agents:
             return None
         if self.clock is None and voice.here:
@@ -325,15 +343,18 @@ class EpisodeDriver:
             voice.send(voice.question)
             answer = await self._wait(voice, self._now())
             voice.question = voice.answered = None
-            if answer is not None and answer["say"]:
-                voice.speech.append(answer["say"])
-            orders = answer.get("orders", []) if answer else []
+            if answer is not None:
+                if answer["say"]:
+                    voice.speech.append(answer["say"])
+                orders = answer.get("orders", [])
         if not (voice.speech or orders):
             return None
         message = " ".join(voice.speech)
         voice.speech.clear()
         entry = {"agent": voice.agent, "id": voice.id, "timestep": self.timestep, "say": message}
-        self._log(entry | ({"orders": orders} if orders else {}))
+        if orders:
+            entry["orders"] = orders
+        self._log(entry)
         return Message(None, message, "", orders=tuple(orders))
 
     async def _without(self, ask: Ask) -> Answer:
@@ -376,8 +397,7 @@ class EpisodeDriver:
         question, answered = person.question, person.answered
         if question is None or answered is None or answered.done() or message["turn"] != question["turn"]:
             return  # late, or the same again
-        answer = {"plan": message["plan"], "say": message["say"]}
-        answer |= {"last": message["last"]} if "last" in message else {}
+        answer = {name: message[name] for name in ("plan", "say", "last") if name in message}
         earlier = self._checks.get(person.agent)
         if not message["plan"] and (earlier is None or earlier.done()):
             answered.set_result(answer)
@@ -401,13 +421,16 @@ class EpisodeDriver:
                 message = renaming(self.game)(str(error))
                 person.send({"type": "refused", "code": refusal_code(error), "message": message})
             return
+        if orders:
+            answer["orders"] = orders
         if not answered.done():
-            answered.set_result(answer | ({"orders": orders} if orders else {}))
+            answered.set_result(answer)
 
     def _check_plan(self, seat: int | None, plan: str, state: State) -> list[str]:
-        if seat is not None and plan:
+        if not plan:
+            return []
+        if seat is not None:
             self.game.parse_plan(plan, seat)
-        if seat is not None or not plan:
             return []
         orders = shown.read_orders(self.game.orderable(), plan)
         self.game.order_next(state, 0, orders)
@@ -417,19 +440,23 @@ class EpisodeDriver:
         state = self.env.clone_state()
         for person in self.people.values():
             self.show(person, state, complete)
-        for other in (*self.watchers, *([self.voice] if self.voice is not None else [])):
+        for other in self._seatless:
             self.show(other, state, complete)
 
     def _show_progress(self, people: Iterable[Person]) -> None:
         """Send people the steps of a tutorial, and the cells of their pictures where the next one is taken."""
+        if self.practice is None:
+            return
         for person in people:
-            seat, practice = person.seat, self.practice
-            progress = None if practice is None or seat is None else practice.progress(seat)
-            if progress is None or practice is None or seat is None:
+            progress = None if person.seat is None else self.practice.progress(person.seat)
+            if person.seat is None or progress is None:
                 continue
-            pattern = practice.places(seat) if self.settings.show != "words" else ""
-            scene = self.game.seen(self.env.clone_state().state, 0, seat).scene if pattern else {}
-            person.send(progress | {"at": places_of(self.game, scene, seat, pattern) if pattern else []})
+            progress["at"] = []
+            pattern = self.practice.places(person.seat) if self.settings.show != "words" else ""
+            if pattern:
+                scene = self.game.seen(self.env.clone_state().state, 0, person.seat).scene
+                progress["at"] = places_of(self.game, scene, person.seat, pattern)
+            person.send(progress)
 
     def show(self, person: Person, snapshot: Any = None, complete: bool = True) -> None:
         """Send the current state to one person.
@@ -445,29 +472,28 @@ class EpisodeDriver:
         if self._reading:
             self._newcomers.append(person)
             return
-        snapshot, send_queue = snapshot or self.env.clone_state(), person.send_queue
-        step = None if complete else self._step
+        snapshot = snapshot or self.env.clone_state()
+        send_queue = person.send_queue
         if complete:
             shown.begin_anew(send_queue)
         if person.seat is None:
             frame = shown.watched(self.env, self._step, self.timestep, send_queue)
         else:
             seen = AgentView.of(self.game, snapshot.state, snapshot.out, person.seat, self.timestep)
-            with_text = (
-                complete or send_queue.wants_text or self.clock is None or self.timestep == 0 or not self.env.agents
-            )
+            is_first_or_last = self.timestep == 0 or not self.env.agents
+            with_text = complete or send_queue.wants_text or self.clock is None or is_first_or_last
             frame = shown.frame_of(self.game, seen, self.settings, send_queue, with_text)
             frame |= self._chars_left(person.seat)
             if self._step is not None:
                 frame["news"] = shown.news_of(self._step, seen.view, person.seat, renaming(self.game))
-        if step is not None:
-            frame["said"] = self._heard(person.seat)
         if complete:
             frame |= {"whole": True, "said": list(self._said[person.seat])}
+        elif self._step is not None:
+            frame["said"] = self._heard(person.seat)
         person.send(frame)
-        if complete and person.question is not None:
-            person.send(person.question)
         if complete:
+            if person.question is not None:
+                person.send(person.question)
             self._show_progress([person])
 
     def _chars_left(self, seat: int) -> dict[str, int]:
@@ -478,8 +504,8 @@ class EpisodeDriver:
         if self.clock is not None:
             return
         assert self._run is not None
-        others = [*(p for seat, p in self.people.items() if seat != ask.seat and p.question is None), *self.watchers]
-        for other in (*others, *([self.voice] if self.voice is not None else [])):
+        idle = [person for seat, person in self.people.items() if seat != ask.seat and person.question is None]
+        for other in (*idle, *self._seatless):
             inbox = ask.seen.inbox if other.seat is None else self._run.heard(other.seat)
             other.send({"type": "wait", "agent": ask.seat, "inbox": shown.talk_of(inbox)})
 

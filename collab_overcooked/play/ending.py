@@ -88,7 +88,8 @@ def _happened(suite: Suite, record: EpisodeRecord, names: Sequence[str]) -> list
                     sentences.pop(key, None)
                     sentences[key] = sentence.format(**fields, step=number)
         served = [name for change, name in step.order_changes if change > 0]
-        sentences |= {"served": f"Last order: {served[-1]}, completed in step {number}."} if served else {}
+        if served:
+            sentences["served"] = f"Last order: {served[-1]}, completed in step {number}."
     facts = game_metrics(record.env_id).measure(record)
     facts |= {"steps": record.timesteps, "success": record.success, "task": record.task}
     ending = next(text for metric, text in suite.endings.items() if not metric or facts[metric])

@@ -18,7 +18,11 @@ def key_actions(game: Any, seat: int) -> dict[str, int]:
     Keys are called by what they do: ``up``, ``down``, ``left``, ``right``, ``act``, ``stay``.
     """
     texts = plain(game).action_texts(None, 0, seat)
-    actions = {key: texts.index(name) for key, names in (MOVES | ACTS).items() for name in names[::-1] if name in texts}
+    actions = {}
+    for key, names in (MOVES | ACTS).items():
+        present = [name for name in names if name in texts]
+        if present:
+            actions[key] = texts.index(present[0])
     return actions if MOVES.keys() <= actions.keys() else {}
 
 

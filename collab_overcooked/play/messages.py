@@ -167,7 +167,10 @@ class Rate:
     def __init__(
         self, now: Callable[[], float] = time.monotonic, a_second: float = MAX_PER_SECOND, burst: int = BURST
     ) -> None:
-        self._now, self._at, self._a_second, self._burst = now, now(), a_second, burst
+        self._now = now
+        self._at = now()
+        self._a_second = a_second
+        self._burst = burst
         self._room = float(burst)
         self.refused = 0
 

@@ -126,7 +126,8 @@ class Person:
         self.counts: Counter[str] = Counter()
         self.seconds = self.started = 0.0
         self.window = ""
-        self.asked_at, self.ahead = 0.0, False
+        self.asked_at = 0.0
+        self.ahead = False
         self.rematch: str | None = None
 
     @property
@@ -149,13 +150,17 @@ class Person:
         if self.send_queue is not None:
             self.send_queue.put({"type": "taken_over"})
             self.send_queue.put(None)
-        self.send_queue, self.interface, self.was_here, self.left_at = send_queue, send_queue.interface, True, None
+        self.send_queue = send_queue
+        self.interface = send_queue.interface
+        self.was_here = True
+        self.left_at = None
 
     def disconnect(self, send_queue: SendQueue, now: Callable[[], float] = time.monotonic) -> bool:
         """Lose a connection; returns whether it was the present one."""
         if self.send_queue is not send_queue:
             return False
-        self.send_queue, self.left_at = None, now()
+        self.send_queue = None
+        self.left_at = now()
         self.keys.clear()
         self.counts["disconnects"] += 1
         return True
@@ -171,7 +176,8 @@ class Person:
 
     def begin(self) -> None:
         """Clear the state of the previous episode."""
-        self.counts, self.seconds, self.started = Counter(), 0.0, 0.0
+        self.counts = Counter()
+        self.seconds = self.started = 0.0
         self.question = self.answered = None
         self.ahead = False
         self.keys.clear()
@@ -193,4 +199,6 @@ class Person:
 
 def window_size(width: int) -> str:
     """Return the size of a window by its width in pixels: ``"small"``, ``"medium"`` or ``"large"``."""
-    return "small" if width < SMALL else "medium" if width < MEDIUM else "large"
+    if width < SMALL:
+        return "small"
+    return "medium" if width < MEDIUM else "large"

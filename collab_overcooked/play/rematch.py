@@ -27,7 +27,9 @@ class Rematch:
     ) -> None:
         self.make = make
         self.begin: Callable[[Any], None] | None = None
-        self._people, self._watchers, self._agents = people, watchers, agents
+        self._people = people
+        self._watchers = watchers
+        self._agents = agents
 
     def show_all(self) -> None:
         """Send all people the choices, the people who have chosen, and the people still missing."""

@@ -13,8 +13,8 @@ import ipaddress
 import json
 import re
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from functools import lru_cache
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from functools import lru_cache, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -168,16 +168,16 @@ def make_app(
     app_routes = [
         Route("/health", _health),
         Route("/page/{name}", _file),
-        Route("/s/{token}", _play_page),
-        Route("/s/{token}/replay/{number:int}", _replay_page),
+        Route("/s/{token}", for_person(_play_page)),
+        Route("/s/{token}/replay/{number:int}", for_person(_replay_page)),
         WebSocketRoute("/s/{token}/socket", _socket),
-        Route("/h/{token}", _host_page),
-        Route("/h/{token}/sessions", _host_sessions),
+        Route("/h/{token}", for_host(_host_page)),
+        Route("/h/{token}/sessions", for_host(_host_sessions)),
         Route("/page/films/{name}.gif", _animation),
-        Route("/h/{token}/games", _host_games),
-        Route("/h/{token}/games/{game}", _host_game),
-        Route("/h/{token}/rooms", _host_rooms, methods=["POST"]),
-        Route("/h/{token}/{session}/{what}", _host_act, methods=["POST"]),
+        Route("/h/{token}/games", for_host(_host_games)),
+        Route("/h/{token}/games/{game}", for_host(_host_game)),
+        Route("/h/{token}/rooms", for_host(_host_rooms), methods=["POST"]),
+        Route("/h/{token}/{session}/{what}", for_host(_host_act), methods=["POST"]),
     ]
     app = Starlette(
         routes=[*app_routes, *routes],
@@ -193,6 +193,44 @@ def _response(text: str | bytes, kind: str = "text/html", status: int = 200) -> 
     from starlette.responses import Response
 
     return Response(text, status, media_type=kind)
+
+
+def _unknown() -> Response:
+    return _response(UNKNOWN, "text/plain", 404)
+
+
+def for_host(handler: Callable[[Request, Host], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+    """Return a request handler that calls ``handler`` with the host if the token of the address is the host's.
+
+    All other requests are answered with 404. The address has the parameter ``token``.
+    """
+
+    @wraps(handler)
+    async def handle(request: Request) -> Response:
+        host: Host = request.app.state.host
+        if not host.is_host(request.path_params["token"]):
+            return _unknown()
+        return await handler(request, host)
+
+    return handle
+
+
+def for_person(
+    handler: Callable[[Request, Session, Person], Awaitable[Response]],
+) -> Callable[[Request], Awaitable[Response]]:
+    """Return a request handler that calls ``handler`` with the session and the person of the address's token.
+
+    Requests with an unknown token are answered with 404. The address has the parameter ``token``.
+    """
+
+    @wraps(handler)
+    async def handle(request: Request) -> Response:
+        owner = request.app.state.host.find(request.path_params["token"])
+        if owner is None:
+            return _unknown()
+        return await handler(request, *owner)
+
+    return handle
 
 
 async def read_body(request: Request, limit: int) -> bytes | None:
@@ -224,7 +262,7 @@ async def _health(request: Request) -> Response:
 async def _file(request: Request) -> Response:
     name = request.path_params["name"]
     if name not in FILES:
-        return _response(UNKNOWN, "text/plain", 404)
+        return _unknown()
     return _response(page_file(name), FILES[name])
 
 
@@ -235,66 +273,50 @@ async def _animation(request: Request) -> Response:
     name = request.path_params["name"]
     picture = ANIMATIONS / f"{name}.gif"
     if name not in playable() or not picture.is_file():
-        return _response(UNKNOWN, "text/plain", 404)
+        return _unknown()
     return _response(await asyncio.to_thread(picture.read_bytes), "image/gif")
 
 
-async def _play_page(request: Request) -> Response:
-    owner = request.app.state.host.find(request.path_params["token"])
-    if owner is None:
-        return _response(UNKNOWN, "text/plain", 404)
-    if following := owner[1].following:
+async def _play_page(request: Request, session: Session, person: Person) -> Response:
+    if person.following:
         from starlette.responses import RedirectResponse
 
-        return RedirectResponse(f"{following}?{request.url.query}".rstrip("?"), 303)
+        return RedirectResponse(f"{person.following}?{request.url.query}".rstrip("?"), 303)
     return _response(page_file("play.html"))
 
 
-async def _replay_page(request: Request) -> Response:
+async def _replay_page(request: Request, session: Session, person: Person) -> Response:
     from collab_overcooked.play.replays import replay_page
 
-    state = request.app.state
-    owner = state.host.find(request.path_params["token"])
-    if owner is None:
-        return _response(UNKNOWN, "text/plain", 404)
-    session, person = owner
-    async with state.drawing:
+    async with request.app.state.drawing:
         page = await asyncio.to_thread(replay_page, session, person, request.path_params["number"])
     if page is None:
-        return _response(UNKNOWN, "text/plain", 404)
+        return _unknown()
     response = _response(page[0])
     response.headers["Content-Security-Policy"] = page[1]
     return response
 
 
-async def _host_page(request: Request) -> Response:
-    known = request.app.state.host.is_host(request.path_params["token"])
-    return _response(page_file("host.html")) if known else _response(UNKNOWN, "text/plain", 404)
+async def _host_page(request: Request, host: Host) -> Response:
+    return _response(page_file("host.html"))
 
 
-async def _host_sessions(request: Request) -> Response:
-    host: Host = request.app.state.host
-    if not host.is_host(request.path_params["token"]):
-        return _response(UNKNOWN, "text/plain", 404)
+async def _host_sessions(request: Request, host: Host) -> Response:
     base = str(request.base_url).rstrip("/")
     return _response(json.dumps([_listing(session, base) for session in host.sessions.values()]), "application/json")
 
 
-async def _host_games(request: Request) -> Response:
+async def _host_games(request: Request, host: Host) -> Response:
     from collab_overcooked.play.rooms import listing
 
-    host: Host = request.app.state.host
-    if not host.is_host(request.path_params["token"]):
-        return _response(UNKNOWN, "text/plain", 404)
     return _response(json.dumps([] if host.rooms is None else listing()), "application/json")
 
 
-async def _host_game(request: Request) -> Response:
+async def _host_game(request: Request, host: Host) -> Response:
     from collab_overcooked.play.rooms import details
 
-    host: Host = request.app.state.host
-    if not host.is_host(request.path_params["token"]) or host.rooms is None:
-        return _response(UNKNOWN, "text/plain", 404)
+    if host.rooms is None:
+        return _unknown()
     try:
         answer = await asyncio.to_thread(details, request.path_params["game"])
     except (ValueError, ImportError) as error:  # the card of the game shows it
@@ -302,12 +324,11 @@ async def _host_game(request: Request) -> Response:
     return _response(json.dumps(answer), "application/json")
 
 
-async def _host_rooms(request: Request) -> Response:
+async def _host_rooms(request: Request, host: Host) -> Response:
     from collab_overcooked.play.rooms import RoomOrder
 
-    host: Host = request.app.state.host
-    if not host.is_host(request.path_params["token"]) or host.rooms is None:
-        return _response(UNKNOWN, "text/plain", 404)
+    if host.rooms is None:
+        return _unknown()
     body = await read_body(request, MAX_BYTES)
     if body is None:
         return _response(json.dumps({"error": f"at most {MAX_BYTES} bytes"}), "application/json", 413)
@@ -355,12 +376,11 @@ def _listing(session: Session, base: str) -> dict[str, Any]:
     }
 
 
-async def _host_act(request: Request) -> Response:
-    host: Host = request.app.state.host
+async def _host_act(request: Request, host: Host) -> Response:
     session = host.sessions.get(request.path_params["session"])
     what = request.path_params["what"]
-    if not host.is_host(request.path_params["token"]) or session is None or what not in HOST_ACTS:
-        return _response(UNKNOWN, "text/plain", 404)
+    if session is None or what not in HOST_ACTS:
+        return _unknown()
     try:
         return _response(json.dumps(HOST_ACTS[what](session)), "application/json")
     except ValueError as error:

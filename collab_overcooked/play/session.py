@@ -85,11 +85,17 @@ class Session:
     ) -> None:
         check_matches(matches, voice)
         self.id = f"s-{secrets.token_hex(4)}"
-        self.matches, self.settings, self.folder = matches, settings or PlaySettings(), folder
-        self.make, self._on_over, self._now = make or make_known_policy, on_over, now
+        self.matches = matches
+        self.settings = settings or PlaySettings()
+        self.folder = folder
+        self.make = make or make_known_policy
+        self._on_over = on_over
+        self._now = now
         self.seats = {seat: Person(SEAT, seat) for seat, spec in enumerate(matches[0].team) if spec == PERSON}
         self.voice = Person(VOICE) if voice else None
-        self.people = [*self.seats.values(), *([self.voice] if self.voice else [])]
+        self.people = list(self.seats.values())
+        if self.voice is not None:
+            self.people.append(self.voice)
         self._practice = self._goals() if practice or self.settings.tutorial else []
         self._offers_practice = practice is None
         self._practisers = set[str]()  # ids of those who have chosen it
@@ -132,7 +138,9 @@ class Session:
 
     def name_of(self, person: Person) -> str:
         """Return the name of a person on pages; that in records until the game is loaded."""
-        return person.agent if self._game is None or person.seat is None else page_names(self._game)[person.seat]
+        if self._game is None or person.seat is None:
+            return person.agent
+        return page_names(self._game)[person.seat]
 
     @property
     def episodes(self) -> int:
@@ -144,9 +152,10 @@ class Session:
 
     def _rounds(self) -> list[Round]:
         first = self.matches[0]
-        practice = [Round(first, 0, first.keys[0], goal) for goal in self._practice]
-        matches = [] if self.settings.tutorial else self.matches
-        return [*practice, *(Round(match, i, key) for match in matches for i, key in enumerate(match.keys))]
+        rounds = [Round(first, 0, first.keys[0], goal) for goal in self._practice]
+        if not self.settings.tutorial:
+            rounds += [Round(match, i, key) for match in self.matches for i, key in enumerate(match.keys)]
+        return rounds
 
     def watch(self) -> Person:
         """Return a new watcher with a view of the whole state.
@@ -197,7 +206,8 @@ class Session:
             self._enter("playing")
 
     async def _prepare(self, round_: Round) -> None:
-        match, self._round = round_.match, round_
+        match = round_.match
+        self._round = round_
         if round_.number and self.env is not None:
             return
 
@@ -208,11 +218,14 @@ class Session:
             env.step({agent: env.game.idle_action(seat) for seat, agent in enumerate(env.possible_agents)})
             env.reset(seed=match.seed)  # the card before the first step says what this episode asks for
             scene = env.scene()
-            for seat in (None, *self.seats):  # draws in this thread what the others would have to wait for
-                picture_of(env.game, scene if seat is None else env.game.seat_scene(scene, seat), seat)
+            picture_of(env.game, scene, None)  # draws in this thread what the others would have to wait for
+            for seat in self.seats:
+                picture_of(env.game, env.game.seat_scene(scene, seat), seat)
             return env
 
-        making, since, compiled = asyncio.create_task(asyncio.to_thread(make)), self._now(), compile_seconds()
+        since = self._now()
+        compiled = compile_seconds()
+        making = asyncio.create_task(asyncio.to_thread(make))
         while not making.done():
             self._loading |= {"compiling": round(compile_seconds() - compiled), "seconds": int(self._now() - since)}
             if self._game is None:
@@ -220,8 +233,11 @@ class Session:
             await asyncio.wait([making], timeout=LOADING)
         self.env = making.result()
         self._game = self.env.game
-        keyed = self.seats and all(key_actions(self._game, seat) for seat in self.seats)
-        self._clock = (TICKS if keyed else TURNS) if self.settings.clock == BY_GAME else self.settings.clock
+        if self.settings.clock == BY_GAME:
+            has_keys = self.seats and all(key_actions(self._game, seat) for seat in self.seats)
+            self._clock = TICKS if has_keys else TURNS
+        else:
+            self._clock = self.settings.clock
         for person in (*self.people, *self.watchers):
             person.send(self._welcome(person))
 
@@ -248,7 +264,7 @@ class Session:
 
     async def _play(self, round_: Round) -> None:
         self._number += 1
-        match, settings = round_.match, replace(self.settings, clock=self._clock)
+        match = round_.match
         team = await asyncio.to_thread(make_team, match.team, self._make_policy)
         run = Episode(
             self.env,
@@ -261,30 +277,49 @@ class Session:
             fresh=round_.number == 0,
             accounts=lambda: accounts_of(self.env, team),
         )
-        clients = (self.seats, self.voice, self.watchers)
-        self.driver = EpisodeDriver(self.env, team, *clients, settings, self._log, now=self._now, goal=round_.goal)
+        self.driver = EpisodeDriver(
+            self.env,
+            team,
+            self.seats,
+            self.voice,
+            self.watchers,
+            replace(self.settings, clock=self._clock),
+            self._log,
+            now=self._now,
+            goal=round_.goal,
+        )
         try:
             record = await self.driver.play(run, self._begin)
-            record = await asyncio.to_thread(lambda: record.replace(metrics=game_metrics(match.env_id).measure(record)))
+            metrics = await asyncio.to_thread(lambda: game_metrics(match.env_id).measure(record))
+            record = record.replace(metrics=metrics)
         except PractiseFirst:
             run.close()
-            self._practice, self._number, self.driver = self._goals(), 0, None
+            self._practice = self._goals()
+            self._number = 0
+            self.driver = None
             return
         except Practised:
             record = run.close().replace(ended="practised")
         except Abandoned as error:
-            record, self._stopped = run.close(), str(error)
+            record = run.close()
+            self._stopped = str(error)
         except Exception as error:  # of a policy or the game: people are notified, and their record is kept
-            record, self._stopped, self.error = run.close(), "The game was stopped by a technical error.", error
+            record = run.close()
+            self._stopped = "The game was stopped by a technical error."
+            self.error = error
         except asyncio.CancelledError:
             self._send_over(self._write(run.close().replace(people=self._people_entries())))
             raise
-        if not record.ended and any(p.seat is not None and not p.counts["decisions"] for p in self.people):
+        if not record.ended and any(not person.counts["decisions"] for person in self.seats.values()):
             record = record.replace(ended=ABANDONED)  # by a person who decided nothing in it
         again = not record.ended and self._repeats()
         record = await asyncio.to_thread(self._write, record.replace(people=self._people_entries()))
-        counts = self._number < self.episodes and self._rounds()[self._number].goal is None
-        self._send_over(record, BEGINS_AGAIN if again else COUNTS_NOW if counts else "")
+        comment = ""
+        if again:
+            comment = BEGINS_AGAIN
+        elif self._number < self.episodes and self._rounds()[self._number].goal is None:
+            comment = COUNTS_NOW
+        self._send_over(record, comment)
         if self.rematch is not None and self.settings.metrics and self.records[-1:] == [record]:
             self._par = asyncio.create_task(self._send_par(round_))
 
@@ -311,36 +346,51 @@ class Session:
         self._enter("playing")
 
     def _people_entries(self) -> dict[str, PersonEntry]:
-        settings = self.settings
-        how = {"clock": self._clock, "session": self.id, "number": self._number}
-        how |= {"show": settings.show, "menu": settings.menu, "names": settings.names}
-        how |= {"tick": self.settings.tick} if self._clock == TICKS else {}
-        how |= {"partner_waits": 0 if self.driver is None else self.driver.partner_waits}
+        how: dict[str, Any] = {
+            "clock": self._clock,
+            "session": self.id,
+            "number": self._number,
+            "show": self.settings.show,
+            "menu": self.settings.menu,
+            "names": self.settings.names,
+            "partner_waits": 0 if self.driver is None else self.driver.partner_waits,
+        }
+        if self._clock == TICKS:
+            how["tick"] = self.settings.tick
         return convert({person.agent: person.entry() | how for person in self.people}, dict[str, PersonEntry])
 
     def _write(self, record: EpisodeRecord) -> EpisodeRecord:
-        practised = self._round.goal is not None
-        if self.folder is not None and (record.ended or practised):
-            self.folder.add_apart(TUTORIALS if practised else ABORTED, record)
-        elif self.folder is not None:
-            record = self.folder.add(record)
-        return record
+        if self.folder is None:
+            return record
+        if self._round.goal is not None:
+            self.folder.add_apart(TUTORIALS, record)
+            return record
+        if record.ended:
+            self.folder.add_apart(ABORTED, record)
+            return record
+        return self.folder.add(record)
 
     def _send_over(self, record: EpisodeRecord, comment: str = "") -> None:
-        ended, practised = record.ended, self._round.goal is not None
-        left = ended == "left"
-        summary: dict[str, Any] = {}
-        if counts := not (ended or practised):
-            summary = summary_of(self._game, record, [*self.history, *self.records]) if self.settings.metrics else {}
+        left = record.ended == "left"
+        over: dict[str, Any] = {
+            "type": "over",
+            "left": left,
+            "more": not left and self._number < self.episodes,
+            "practice": self._round.goal is not None,
+            "outcome": renaming(self._game)(self._outcome_text(record, comment)),
+            "lost": False,
+            "metrics": {},
+            "replay": "",
+        }
+        if not record.ended and self._round.goal is None:
+            over["lost"] = registry.suite_of(record).has_success and not record.success
+            if self.settings.metrics:
+                over["metrics"] = numbers_of(record.metrics)
+                over |= summary_of(self._game, record, [*self.history, *self.records])
+            if self.replayable:
+                over["replay"] = f"replay/{len(self.records)}"
             self.records.append(record)
-        more = not left and self._number < self.episodes
-        metrics = numbers_of(record.metrics) if self.settings.metrics and counts else {}
-        replay = f"replay/{len(self.records) - 1}" if self.replayable and counts else ""
-        names = renaming(self._game)
-        outcome = names(self._outcome_text(record, comment))
-        lost = counts and registry.suite_of(record).has_success and not record.success
-        result = {"outcome": outcome, "lost": lost, "metrics": metrics, "replay": replay, **summary}
-        self._over = {"type": "over", "left": left, "more": more, "practice": practised, **result}
+        self._over = over
         for person in (*self.people, *self.watchers):
             person.send(self._over_for(person))
         if self._on_over is not None:
@@ -356,15 +406,17 @@ class Session:
         return "" if record.ended else registry.suite_of(record).outcome(record)
 
     async def _send_par(self, round_: Round) -> None:
-        over, outcome = self._over, await par_of(round_.match, round_.key)
+        over = self._over
+        outcome = await par_of(round_.match, round_.key)
         if outcome and over is not None and self._over is over:  # else the next episode has begun
             over["par"] = renaming(self._game)(outcome)
             self._send_all({"type": "par", "par": over["par"]})
 
     def _close(self) -> None:
         self._enter("closed")
+        closing = {"type": "closing", "why": self._stopped or ""}
         for person in (*self.people, *self.watchers):
-            person.send(self._over_for(person) if self._over else {"type": "closing", "why": self._stopped or ""})
+            person.send(closing if self._over is None else self._over_for(person))
         self._show_rematch()
 
     def _show_rematch(self) -> None:
@@ -408,9 +460,7 @@ class Session:
     def disconnect(self, person: Person, send_queue: SendQueue) -> None:
         """Lose a person's connection; a game whose people are all gone waits."""
         self.used_at = self._now()
-        if not person.disconnect(send_queue, self._now):
-            return
-        if person in self.watchers:
+        if not person.disconnect(send_queue, self._now) or person in self.watchers:
             return
         self._await_people()
         self._send_state()
@@ -454,14 +504,21 @@ class Session:
             self.pause(message["on"])
 
     def _welcome(self, person: Person) -> dict[str, Any]:
-        game, seat, settings, named = self._game, person.seat, self.settings, renaming(self._game)
+        game = self._game
+        seat = person.seat
+        settings = self.settings
+        named = renaming(game)
         view = None if seat is None else game.seen(self.env.clone_state().state, 0, seat)
         by_text = settings.show == "words" or settings.menu == "none"
         rules = "" if view is None else named(view.rules if by_text else view.picture_rules)
-        limits, rules_of_talk = self.matches[0].limits, []
+        if self._clock == TICKS and not by_text:
+            rules = in_seconds(rules, settings.tick)
+        limits = self.matches[0].limits
+        message_rules = []
         if seat is not None and self.talks:
-            rules_of_talk = limits.rules(seat, page_names(game), limits.max_episode_chars)
-        team = [spec.kind if spec.is_known else "scripted" for spec in map(PolicySpec.parse, self.matches[0].team)]
+            message_rules = limits.rules(seat, page_names(game), limits.max_episode_chars)
+        specs = [PolicySpec.parse(spec) for spec in self.matches[0].team]
+        team = [spec.kind if spec.is_known else "scripted" for spec in specs]
         return {
             "type": "welcome",
             "id": person.id,
@@ -471,7 +528,7 @@ class Session:
             "names": list(page_names(game)),
             "post": "" if view is None else view.role,
             "team": team if settings.names == "shown" else ["?" for _ in team],
-            "manual": in_seconds(rules, settings.tick) if self._clock == TICKS and not by_text else rules,
+            "manual": rules,
             "clock": self._clock,
             "tick": settings.tick,
             "keys": list(key_actions(game, seat)) if seat is not None and self._clock == TICKS else [],
@@ -488,7 +545,7 @@ class Session:
             "objective": "" if view is None else named(view.objective),
             "limit": None if view is None else view.limit,
             "talks": self.talks,
-            "message_rules": rules_of_talk,
+            "message_rules": message_rules,
             "max_chars": limits.max_chars,
             "episodes": self.episodes,
         }

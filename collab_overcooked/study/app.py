@@ -14,7 +14,7 @@ from collab_overcooked.study.journal import Journal
 from collab_overcooked.study.server import study_routes
 
 
-def study_app(
+def make_study_app(
     journal: Journal, make: MakePolicy | None = None, names: Sequence[str] = LOOPBACK
 ) -> tuple[Any, Host, StudyHost]:
     """Return the web application of a study, the host of its games and the host of its participants.
@@ -26,5 +26,5 @@ def study_app(
     """
     games = Host()
     host = StudyHost(journal, games, make)
-    routes = [*dashboard_routes(host, games), *study_routes(host)]
+    routes = [*dashboard_routes(host), *study_routes(host)]
     return make_app(games, routes, names, beside=(host.sweep,)), games, host

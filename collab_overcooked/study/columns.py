@@ -3,101 +3,184 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
 
 from collab_overcooked.play.people import MEDIUM, SMALL
 
 TIME, SIZES = "ISO 8601 with milliseconds, UTC", "small, medium or large"
 WIDTHS = f"Below {SMALL} pixels it is small, from {MEDIUM} large."
+
+
+@dataclass(frozen=True)
+class StudyColumn:
+    """Column of one or several tables."""
+
+    table: str  # Table, below which the codebook lists the column
+    name: str  # Name, unique in each table
+    type: Literal["text", "integer", "number", "time"]  # Type of the cells
+    meaning: str  # Description
+    values: str = ""  # Possible values or their format; empty if the type says enough
+    unit: str = ""  # Unit; empty if there is none
+    also: tuple[str, ...] = ()  # Further tables with the column, for which the codebook does not repeat it
+
+
 COLUMNS = (
-    ("participants", "id", "Random id of a participant; empty for people who declined or were refused.", ""),
-    ("participants", "number", "Index in order of consent, from 0.", ""),
-    ("participants", "group", "Number of the group that played together; it determined the order of conditions.", ""),
-    ("participants", "yoke", "Participants with equal numbers played the same tasks; empty without match: yoked.", ""),
-    ("participants", "conditions", "Conditions in the order drawn for the group; empty before it is formed.", ""),
-    ("participants", "visit", "Number of this visit of the same panel id, from 1.", ""),
-    ("participants", "steps", "Completed steps of the study.", ""),
-    ("participants", "failed_checks", "Failed attention checks.", ""),
-    ("participants", "end", "How participation ended, or why it did not begin; empty until then.", "see end=..."),
-    ("participants", "joined", "Time of consent, or of a refusal; not in anonymous exports.", "ISO 8601, UTC"),
-    ("participants", "minutes", "From consent to the end.", "min"),
-    ("participants", "bonus", "Bonus by the rule of the study; empty if it pays none.", ""),
-    ("participants", "window", f"Width of the window on the first page; empty if unknown. {WIDTHS}", SIZES),
-    ("answers", "form", "Questionnaire.", ""),
-    ("answers", "condition", "Condition that was played before the questionnaire; empty if it belongs to none.", ""),
-    ("answers", "place", "Place of the condition in the participant's order, from 0.", ""),
-    ("answers", "item", "Question, see FORM.ITEM.", ""),
-    ("answers", "value", "The answer; several are joined with semicolons; empty if left open.", ""),
-    ("answers", "code", "The answer as a number, see FORM.ITEM; empty where it is no single one.", ""),
-    ("answers", "minute", "Minutes since consent.", "min"),
-    ("answers", "started", "When the questionnaire was first shown; not in anonymous exports.", TIME),
-    ("answers", "answered", "When it was sent; not in anonymous exports.", TIME),
-    ("pages", "step", "Index of the step among the participant's steps, from 0.", ""),
-    ("pages", "kind", "What was shown; play stands for a condition with its rounds and waits.", "page, form or play"),
-    ("pages", "name", "Title of the page, or name of the questionnaire; empty for a condition.", ""),
-    ("pages", "condition", "Condition that is played, or was played before; empty if there is none.", ""),
-    ("pages", "place", "Place of the condition in the participant's order, from 0.", ""),
-    ("pages", "started", "When the step was first shown; not in anonymous exports.", TIME),
-    ("pages", "answered", "When it was completed or left; not in anonymous exports.", TIME),
-    ("pages", "seconds", "Time from started to answered.", "s"),
-    ("pages", "completed", "0 for the step at which a participant left or was ended.", "0 or 1"),
-    ("pages", "retries", "Tries of a questionnaire whose answers were not accepted.", ""),
-    ("pages", "window", f"Width of the window; empty if unknown, and for a condition. {WIDTHS}", SIZES),
-    ("pages", "focus_losses", "How often the window lost the focus; empty as window is.", ""),
-    ("episodes", "condition", "Condition, see condition=...", ""),
-    ("episodes", "place", "Place of the condition in the group's order, from 0.", ""),
-    ("episodes", "agent", "Seat of the participant.", ""),
-    ("episodes", "game", "Id of the game.", ""),
-    ("episodes", "task", "Name of the task.", ""),
-    ("episodes", "episode", "Index of the record within its task and condition.", ""),
-    ("episodes", "team", "Policies by seat; person stands for a participant.", ""),
-    ("episodes", "success", "Whether the game's goal was reached.", "0 or 1"),
-    ("episodes", "steps", "Environment steps.", "steps"),
-    ("episodes", "seconds", "Time the participant took for decisions; 0 in real time.", "s"),
-    ("episodes", "decisions", "Decisions, or key presses in real time.", ""),
-    ("episodes", "timeouts", "Decisions that were not made in time.", ""),
-    ("episodes", "disconnects", "Lost connections.", ""),
-    ("episodes", "refused", "Actions that the game refused.", ""),
-    ("episodes", "interface", "Interface that was used.", "browser or terminal"),
-    ("episodes", "bonus", "Bonus for the round, before the largest sum applies; empty if the study pays none.", ""),
-    ("episodes", "started", "When the round began; not in anonymous exports.", TIME),
-    ("episodes", "answered", "When the round was over; not in anonymous exports.", TIME),
-    ("episodes", "window", f"Width of the window; empty if unknown. {WIDTHS}", SIZES),
-    ("episodes", "focus_losses", "How often the window lost the focus during the round.", ""),
-    ("episodes", "partner_waits", "Steps in which a policy of the team idled, as it was still computing.", ""),
-    ("episodes", "outcome", "How the episode ended, as text.", ""),
-    ("decisions", "condition", "Condition, see condition=...", ""),
-    ("decisions", "task", "Name of the task; with condition and episode it names the round.", ""),
-    ("decisions", "episode", "Index of the record within its task and condition.", ""),
-    ("decisions", "agent", "Seat of the participant.", ""),
-    ("decisions", "timestep", "Step for which the decision was taken, from 1.", ""),
-    ("decisions", "answered", "When it was taken; not in anonymous exports.", TIME),
-    ("decisions", "state", "Hash of the state before the step; equal states have equal hashes.", "hexadecimal"),
-    ("decisions", "options", "Number of actions that the game accepted.", ""),
-    ("decisions", "choice", "Action or plan, as text; with a plan, several actions separated by semicolons.", ""),
-    ("decisions", "seconds", "Time that the decision took; empty in real time.", "s"),
-    ("messages", "timestep", "Step before which the message was sent, from 1.", ""),
-    ("messages", "agent", "Seat of the sender; voice for one without a seat.", ""),
-    ("messages", "words", "Text of the message.", ""),
-    ("messages", "plan", "Plan that was announced with it.", ""),
+    StudyColumn(
+        "participants",
+        "id",
+        "text",
+        "Random id of a participant; empty for people who declined or were refused.",
+        also=("answers", "pages", "episodes", "decisions"),
+    ),
+    StudyColumn("participants", "number", "integer", "Index in order of consent, from 0."),
+    StudyColumn(
+        "participants",
+        "group",
+        "integer",
+        "Number of the group that played together; it determined the order of conditions.",
+        also=("answers", "pages", "episodes"),
+    ),
+    StudyColumn(
+        "participants",
+        "yoke",
+        "integer",
+        "Participants with equal numbers played the same tasks; empty without match: yoked.",
+    ),
+    StudyColumn(
+        "participants", "conditions", "text", "Conditions in the order drawn for the group; empty before it is formed."
+    ),
+    StudyColumn("participants", "visit", "integer", "Number of this visit of the same panel id, from 1."),
+    StudyColumn("participants", "steps", "integer", "Completed steps of the study."),
+    StudyColumn("participants", "failed_checks", "integer", "Failed attention checks."),
+    StudyColumn(
+        "participants",
+        "end",
+        "text",
+        "How participation ended, or why it did not begin; empty until then.",
+        values="see end=...",
+    ),
+    StudyColumn(
+        "participants",
+        "joined",
+        "time",
+        "Time of consent, or of a refusal; not in anonymous exports.",
+        values="ISO 8601, UTC",
+    ),
+    StudyColumn("participants", "minutes", "number", "From consent to the end.", unit="min"),
+    StudyColumn("participants", "bonus", "number", "Bonus by the rule of the study; empty if it pays none."),
+    StudyColumn(
+        "participants",
+        "window",
+        "text",
+        f"Width of the window on the first page; empty if unknown. {WIDTHS}",
+        values=SIZES,
+    ),
+    StudyColumn("answers", "form", "text", "Questionnaire."),
+    StudyColumn(
+        "answers",
+        "condition",
+        "text",
+        "Condition that was played before the questionnaire; empty if it belongs to none.",
+    ),
+    StudyColumn("answers", "place", "integer", "Place of the condition in the participant's order, from 0."),
+    StudyColumn("answers", "item", "text", "Question, see FORM.ITEM."),
+    StudyColumn("answers", "value", "text", "The answer; several are joined with semicolons; empty if left open."),
+    StudyColumn(
+        "answers", "code", "integer", "The answer as a number, see FORM.ITEM; empty where it is no single one."
+    ),
+    StudyColumn("answers", "minute", "number", "Minutes since consent.", unit="min"),
+    StudyColumn(
+        "answers", "started", "time", "When the questionnaire was first shown; not in anonymous exports.", values=TIME
+    ),
+    StudyColumn("answers", "answered", "time", "When it was sent; not in anonymous exports.", values=TIME),
+    StudyColumn("pages", "step", "integer", "Index of the step among the participant's steps, from 0."),
+    StudyColumn(
+        "pages",
+        "kind",
+        "text",
+        "What was shown; play stands for a condition with its rounds and waits.",
+        values="page, form or play",
+    ),
+    StudyColumn("pages", "name", "text", "Title of the page, or name of the questionnaire; empty for a condition."),
+    StudyColumn(
+        "pages", "condition", "text", "Condition that is played, or was played before; empty if there is none."
+    ),
+    StudyColumn("pages", "place", "integer", "Place of the condition in the participant's order, from 0."),
+    StudyColumn("pages", "started", "time", "When the step was first shown; not in anonymous exports.", values=TIME),
+    StudyColumn("pages", "answered", "time", "When it was completed or left; not in anonymous exports.", values=TIME),
+    StudyColumn("pages", "seconds", "number", "Time from started to answered.", unit="s"),
+    StudyColumn(
+        "pages", "completed", "integer", "0 for the step at which a participant left or was ended.", values="0 or 1"
+    ),
+    StudyColumn("pages", "retries", "integer", "Tries of a questionnaire whose answers were not accepted."),
+    StudyColumn(
+        "pages", "window", "text", f"Width of the window; empty if unknown, and for a condition. {WIDTHS}", values=SIZES
+    ),
+    StudyColumn("pages", "focus_losses", "integer", "How often the window lost the focus; empty as window is."),
+    StudyColumn("episodes", "condition", "text", "Condition, see condition=..."),
+    StudyColumn("episodes", "place", "integer", "Place of the condition in the group's order, from 0."),
+    StudyColumn("episodes", "agent", "text", "Seat of the participant."),
+    StudyColumn("episodes", "game", "text", "Id of the game."),
+    StudyColumn("episodes", "task", "text", "Name of the task."),
+    StudyColumn("episodes", "episode", "integer", "Index of the record within its task and condition."),
+    StudyColumn("episodes", "team", "text", "Policies by seat; person stands for a participant."),
+    StudyColumn("episodes", "success", "integer", "Whether the game's goal was reached.", values="0 or 1"),
+    StudyColumn("episodes", "steps", "integer", "Environment steps.", unit="steps"),
+    StudyColumn("episodes", "seconds", "number", "Time the participant took for decisions; 0 in real time.", unit="s"),
+    StudyColumn("episodes", "decisions", "integer", "Decisions, or key presses in real time."),
+    StudyColumn("episodes", "timeouts", "integer", "Decisions that were not made in time."),
+    StudyColumn("episodes", "disconnects", "integer", "Lost connections."),
+    StudyColumn("episodes", "refused", "integer", "Actions that the game refused."),
+    StudyColumn("episodes", "interface", "text", "Interface that was used.", values="browser or terminal"),
+    StudyColumn(
+        "episodes",
+        "bonus",
+        "number",
+        "Bonus for the round, before the largest sum applies; empty if the study pays none.",
+    ),
+    StudyColumn("episodes", "started", "time", "When the round began; not in anonymous exports.", values=TIME),
+    StudyColumn("episodes", "answered", "time", "When the round was over; not in anonymous exports.", values=TIME),
+    StudyColumn("episodes", "window", "text", f"Width of the window; empty if unknown. {WIDTHS}", values=SIZES),
+    StudyColumn("episodes", "focus_losses", "integer", "How often the window lost the focus during the round."),
+    StudyColumn(
+        "episodes", "partner_waits", "integer", "Steps in which a policy of the team idled, as it was still computing."
+    ),
+    StudyColumn("episodes", "outcome", "text", "How the episode ended, as text."),
+    StudyColumn("decisions", "condition", "text", "Condition, see condition=...", also=("messages",)),
+    StudyColumn(
+        "decisions",
+        "task",
+        "text",
+        "Name of the task; with condition and episode it names the round.",
+        also=("messages",),
+    ),
+    StudyColumn(
+        "decisions", "episode", "integer", "Index of the record within its task and condition.", also=("messages",)
+    ),
+    StudyColumn("decisions", "agent", "text", "Seat of the participant."),
+    StudyColumn("decisions", "timestep", "integer", "Step for which the decision was taken, from 1."),
+    StudyColumn("decisions", "answered", "time", "When it was taken; not in anonymous exports.", values=TIME),
+    StudyColumn(
+        "decisions",
+        "state",
+        "text",
+        "Hash of the state before the step; equal states have equal hashes.",
+        values="hexadecimal",
+    ),
+    StudyColumn("decisions", "options", "integer", "Number of actions that the game accepted."),
+    StudyColumn(
+        "decisions", "choice", "text", "Action or plan, as text; with a plan, several actions separated by semicolons."
+    ),
+    StudyColumn("decisions", "seconds", "number", "Time that the decision took; empty in real time.", unit="s"),
+    StudyColumn("messages", "timestep", "integer", "Step before which the message was sent, from 1."),
+    StudyColumn("messages", "agent", "text", "Seat of the sender; voice for one without a seat."),
+    StudyColumn("messages", "words", "text", "Text of the message."),
+    StudyColumn("messages", "plan", "text", "Plan that was announced with it."),
 )
-
-
+"""Columns in the order of the tables and of the codebook."""
 OF_PARTICIPANTS = ("yoke", "visit", "end", "minutes", "failed_checks")
 """Columns of participants that the tidy table repeats."""
-UNITS = ("s", "min", "steps")
-INTEGERS = {
-    *("number", "group", "yoke", "visit", "failed_checks", "place", "code", "step", "steps", "retries", "focus_losses"),
-    *("episode", "success", "completed", "decisions", "timeouts", "disconnects", "refused", "partner_waits"),
-    *("timestep", "options"),
-}
-NUMBERS = {"minutes", "minute", "seconds", "bonus"}
-TIMES = {"joined", "started", "answered"}
-
-
-def type_of(name: str) -> str:
-    """Return the type of a column of ``COLUMNS``: ``"integer"``, ``"number"``, ``"time"`` or ``"text"``."""
-    types = {"integer": INTEGERS, "number": NUMBERS, "time": TIMES}
-    return next((kind for kind, names in types.items() if name in names), "text")
 
 
 def seconds_of(step: int) -> str:
@@ -110,26 +193,18 @@ def answer_column(form: str, item: str) -> str:
     return f"answer_{form}_{item}"
 
 
+def _names_by_table() -> dict[str, tuple[str, ...]]:
+    names: dict[str, tuple[str, ...]] = {}
+    for column in COLUMNS:
+        for table in (column.table, *column.also):
+            names[table] = (*names.get(table, ()), column.name)
+    return names
+
+
 COLUMNS_OF: Mapping[str, tuple[str, ...]] = {
-    "participants": tuple(name for table, name, *_ in COLUMNS if table == "participants"),
-    "answers": (
-        *("id", "group", "form", "condition", "place", "item", "value", "code", "minute", "started", "answered"),
-    ),
-    "pages": (
-        *("id", "group", "step", "kind", "name", "condition", "place", "started", "answered", "seconds"),
-        *("completed", "retries", "window", "focus_losses"),
-    ),
-    "episodes": (
-        *("id", "group", "condition", "place", "agent", "game", "task", "episode", "team", "success", "steps"),
-        *("seconds", "decisions", "timeouts", "disconnects", "refused", "interface", "bonus", "started", "answered"),
-        *("window", "focus_losses", "partner_waits", "outcome"),
-    ),
-    "decisions": (
-        *("id", "condition", "task", "episode", "agent", "timestep", "answered", "state", "options", "choice"),
-        "seconds",
-    ),
-    "messages": ("condition", "task", "episode", "timestep", "agent", "words", "plan"),
+    **_names_by_table(),
     "tidy": ("id", "group", "condition", *OF_PARTICIPANTS),
     "codebook": ("table", "name", "type", "unit", "values", "meaning"),
 }
-"""Columns of tables without rows; episodes have the metrics of their games as further columns."""
+"""Names of the columns by table. ``results.columns_of`` adds those that depend on the study and its games; rows of the
+tidy table also have all columns of episodes."""

@@ -9,14 +9,14 @@ import statistics
 import tempfile
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 from collab_overcooked.io.files import read_shipped
 from collab_overcooked.play.host import Host
-from collab_overcooked.play.server import UNKNOWN, read_body
+from collab_overcooked.play.server import UNKNOWN, for_host, read_body
 from collab_overcooked.study.design import Study, StudyStep
 from collab_overcooked.study.hosting import StudyHost
 from collab_overcooked.study.journal import Journal, Participant, read_limit
@@ -29,21 +29,20 @@ if TYPE_CHECKING:
 MAX_BYTES = 1_000  # of a request
 
 
-def dashboard_routes(host: StudyHost, games: Host) -> list[Any]:
+def dashboard_routes(host: StudyHost) -> list[Any]:
     """Return the routes of the host's page, below ``/study/host/TOKEN``.
 
     Args:
         host: Host of the study's participants.
-        games: Host of its sessions; holds the token.
     """
     from starlette.routing import Route
 
-    dashboard, address = Dashboard(host, games), "/study/host/{token}"
+    dashboard, address = Dashboard(host), "/study/host/{token}"
     return [
-        Route(address, dashboard.page),
-        Route(f"{address}/data", dashboard.data),
-        Route(f"{address}/export", dashboard.export),
-        Route(f"{address}/{{what}}", dashboard.act, methods=["POST"]),
+        Route(address, for_host(dashboard.page)),
+        Route(f"{address}/data", for_host(dashboard.data)),
+        Route(f"{address}/export", for_host(dashboard.export)),
+        Route(f"{address}/{{what}}", for_host(dashboard.act), methods=["POST"]),
     ]
 
 
@@ -52,32 +51,24 @@ class Dashboard:
 
     Args:
         host: Host of the study's participants.
-        games: Host of its sessions; holds the token.
     """
 
-    def __init__(self, host: StudyHost, games: Host) -> None:
-        self.host, self.games = host, games
+    def __init__(self, host: StudyHost) -> None:
+        self.host = host
 
-    def _is_host(self, request: Request) -> bool:
-        return self.games.is_host(request.path_params["token"])
-
-    async def page(self, request: Request) -> Response:
+    async def page(self, request: Request, games: Host) -> Response:
         """Show the page."""
-        if not self._is_host(request):
-            return _response(UNKNOWN, "text/plain", 404)
         return _response(read_shipped("study/page/host.html"), "text/html")
 
-    async def data(self, request: Request) -> Response:
+    async def data(self, request: Request, games: Host) -> Response:
         """Send the data that the page shows."""
-        if not self._is_host(request):
-            return _response(UNKNOWN, "text/plain", 404)
-        facts = overview(self.host) | {"sessions": f"/h/{self.games.token}"}
+        facts = overview(self.host) | {"sessions": f"/h/{games.token}"}
         return _response(json.dumps(facts), "application/json")
 
-    async def act(self, request: Request) -> Response:
+    async def act(self, request: Request, games: Host) -> Response:
         """End the participation of one person, delete their data, or raise a limit."""
         what, journal = request.path_params["what"], self.host.journal
-        if not self._is_host(request) or what not in ("end", "forget", "raise"):
+        if what not in ("end", "forget", "raise"):
             return _response(UNKNOWN, "text/plain", 404)
         body = await read_body(request, MAX_BYTES)
         if body is None:
@@ -97,10 +88,8 @@ class Dashboard:
             return _response(f"{what} needs a participant's id", "text/plain", 400)
         return _response(json.dumps(overview(self.host)), "application/json")
 
-    async def export(self, request: Request) -> Response:
+    async def export(self, request: Request, games: Host) -> Response:
         """Send the tables, the codebook and the records as a ZIP file."""
-        if not self._is_host(request):
-            return _response(UNKNOWN, "text/plain", 404)
         options = ExportOptions(anonymous=request.query_params.get("anonymous") == "yes")
         try:
             data = await asyncio.to_thread(_zipped, self.host.journal.path, options)
@@ -152,8 +141,10 @@ def overview(host: StudyHost) -> dict[str, Any]:
 
 
 def _person(host: StudyHost, person: Participant, times: Mapping[int, float]) -> dict[str, Any]:
-    journal, step = host.journal, host.journal.step_of(person)
-    begun, last = times.get(-1), max(times.values(), default=None)
+    journal = host.journal
+    step = journal.step_of(person)
+    begun = times.get(-1)
+    last = max(times.values(), default=None)
     end = last if person.end else journal.clock()
     return {
         "id": person.id,
@@ -189,20 +180,14 @@ def _times(journal: Journal) -> dict[str, dict[int, float]]:
 def _medians(journal: Journal, times: Mapping[str, Mapping[int, float]]) -> list[dict[str, Any]]:
     minutes: dict[str, list[float]] = {}
     for person in journal.people.values():
-        done_at, steps = times.get(person.id, {}), journal.steps_of(person)
-        for number, step in enumerate(steps[: person.step]):
+        done_at = times.get(person.id, {})
+        for number, step in enumerate(journal.steps_of(person)[: person.step]):
             if number in done_at and number - 1 in done_at:
-                minutes.setdefault(step_name(journal.study, step), []).append(
-                    (done_at[number] - done_at[number - 1]) / 60
-                )
+                taken = (done_at[number] - done_at[number - 1]) / 60
+                minutes.setdefault(step_name(journal.study, step), []).append(taken)
         if person.end == "done" and -1 in done_at:
             minutes.setdefault("all", []).append((max(done_at.values()) - done_at[-1]) / 60)
-    return [_median(name, minutes[name]) for name in _ordered(minutes)]
-
-
-def _ordered(names: Iterable[str]) -> list[str]:
-    return sorted(names, key=lambda name: name == "all")
-
-
-def _median(name: str, minutes: list[float]) -> dict[str, Any]:
-    return {"step": name, "people": len(minutes), "minutes": round(statistics.median(minutes), 1)}
+    return [
+        {"step": name, "people": len(minutes[name]), "minutes": round(statistics.median(minutes[name]), 1)}
+        for name in sorted(minutes, key=lambda name: name == "all")
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -37,7 +37,11 @@ def to_fill_in(value: object, path: str = "") -> list[str]:
     """Return the fields of a study file that still hold a placeholder, for example ``finish.done.code``."""
     if isinstance(value, str):
         return [path] if TO_FILL_IN in value else []
-    entries = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
+    entries: Iterable[tuple[object, object]] = ()
+    if isinstance(value, Mapping):
+        entries = value.items()
+    elif isinstance(value, list):
+        entries = enumerate(value)
     return [field for key, entry in entries for field in to_fill_in(entry, f"{path}.{key}" if path else str(key))]
 
 

@@ -39,7 +39,9 @@ def expand_factors(doc: Document, reserved: Mapping[str, str]) -> tuple[Document
         return doc, {}
     doc.mapping(CELL, only=CONDITION_KEYS)
     factors = {name: _levels(doc, name, reserved) for name in doc.mapping(FACTORS)}
-    conditions, levels_of, marks = dict(doc.mapping("conditions", default={})), dict[str, Levels](), dict(doc.marks)
+    conditions = dict(doc.mapping("conditions", default={}))
+    levels_of: dict[str, Levels] = {}
+    marks = dict(doc.marks)
     for chosen in product(*(levels.items() for levels in factors.values())):
         named = {factor: level for factor, (level, _) in zip(factors, chosen, strict=True)}
         name = "_".join(level if level.isidentifier() else f"{factor}{level}" for factor, level in named.items())
@@ -52,7 +54,8 @@ def expand_factors(doc: Document, reserved: Mapping[str, str]) -> tuple[Document
         parts = doc.at(CELL)
         for _, (_, changes) in chosen:
             parts = _merged(parts, changes)
-        conditions[name], levels_of[name] = _filled(doc, parts, values, (CELL,)), named
+        conditions[name] = _filled(doc, parts, values, (CELL,))
+        levels_of[name] = named
         marks |= {("conditions", name, *path[1:]): mark for path, mark in doc.marks.items() if path[:1] == (CELL,)}
         for factor, (level, _) in zip(factors, chosen, strict=True):
             marks |= _marks_of(doc, factor, level, name)

@@ -280,7 +280,9 @@ class FormReader:
 
     def _expected(self, options: Sequence[str], *path: Any) -> tuple[str, ...]:
         value = self.doc.at(*path).get("expect")
-        values = value if isinstance(value, list) else [] if value is None else [value]
+        if value is None:
+            return ()
+        values = value if isinstance(value, list) else [value]
         for answer in values:
             if isinstance(answer, (dict, list)) or str(answer) not in options:
                 raise self.doc.refuse(f"be among {', '.join(options)}", *path, "expect")

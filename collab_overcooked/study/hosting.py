@@ -14,7 +14,6 @@ import numpy as np
 
 from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.play.host import Host
-from collab_overcooked.play.people import Person
 from collab_overcooked.play.recording import PlayFolder
 from collab_overcooked.play.session import ABANDONED, Session
 from collab_overcooked.runner.episode import derive_seed
@@ -57,7 +56,9 @@ class StudyHost:
         self, journal: Journal, games: Host, make: MakePolicy | None = None, now: Callable[[], float] = time.monotonic
     ) -> None:
         self.journal, self.study = journal, journal.study
-        self._games, self._make, self.now = games, make, now
+        self.now = now
+        self._games = games
+        self._make = make
         self._folders: dict[str, PlayFolder] = {}
         self._waiting_since: dict[str, float] = {}  # start of waiting, by participant
         self._last_poll: dict[str, float] = {}  # last poll of the waiting room
@@ -76,7 +77,8 @@ class StudyHost:
 
     def news(self, person: Participant) -> News:
         """Record a poll of the waiting room, match participants, and return the status."""
-        step, study_page = self.journal.step_of(person), f"/study/{person.token}"
+        step = self.journal.step_of(person)
+        study_page = f"/study/{person.token}"
         if person.end or step is None or step.kind != "play":
             return News(study_page)
         now = self.now()
@@ -181,9 +183,14 @@ class StudyHost:
         return "full_now" if self.under_way >= left + self._limit("margin") else ""
 
     def _left_by_quota(self) -> float:
-        done, cells = self._counts(lambda person: person.end == "done"), {cell for cell in self.study.cells if cell}
-        left = [min(self.journal.quota(name) - done[name] for name in cell) for cell in cells]
-        return sum(max(0.0, places) for places in left) if left else float("inf")
+        cells = {cell for cell in self.study.cells if cell}
+        if not cells:
+            return float("inf")
+        done = self._counts(lambda person: person.end == "done")
+        places = 0.0
+        for cell in cells:
+            places += max(0.0, min(self.journal.quota(name) - done[name] for name in cell))
+        return places
 
     def _counts(self, counted: Callable[[Participant], bool]) -> Counter[str]:
         """Return the number of participants by condition that was allocated to them."""
@@ -209,9 +216,11 @@ class StudyHost:
     def connection(self, person: Participant) -> str:
         """Return the connection state: ``"game"``, ``"lost"``, ``"waiting"``, ``"page"`` or ``"idle"``."""
         session = self._sessions.get(person.id)
-        player = next((player for player in session.people if player.id == person.id), None) if session else None
-        if player is not None and (player.here or player.was_here):
-            return "game" if player.here else "lost"
+        for player in session.people if session is not None else ():
+            if player.id == person.id and player.here:
+                return "game"
+            if player.id == person.id and player.was_here:
+                return "lost"
         if self._is_here(person.id):
             return "waiting"
         return "idle" if self.is_idle(person) else "page"
@@ -266,17 +275,19 @@ class StudyHost:
         here = [person.id] if self.study.group == 1 else self._here(person)[: self.study.group]
         if len(here) == self.study.group:
             row = self._next_row()
-            self.journal.form_group(here, row, self._free_yoke(row) if self.study.is_yoked else None)
+            yoke = self._free_yoke(row) if self.study.is_yoked else None
+            self.journal.form_group(here, row, yoke)
 
     def _next_row(self) -> int:
-        period, number = self.study.period, len(self.journal.groups)
+        period = self.study.period
+        number = len(self.journal.groups)
         counts = Counter({row: 0 for row in range(period)})
         for group, row in enumerate(self.journal.rows):
             counts[row % period] += self._counts_in(group)
+        cells = self.study.cells  # balanced first, then the orders within them
         in_cell = Counter[tuple[str, ...]]()
         for row, count in counts.items():
-            in_cell[self.study.cells[row]] += count
-        cells = self.study.cells  # balanced first, then the orders within them
+            in_cell[cells[row]] += count
         shares = {row: (in_cell[cells[row]] / self._weight(row), counts[row]) for row in self._open_rows()}
         fewest = [row for row, share in shares.items() if share == min(shares.values())]
         draw = np.random.default_rng(derive_seed(self.study.seed, "row", number))  # permuted blocks, if nobody leaves
@@ -284,15 +295,23 @@ class StudyHost:
 
     def _counts_in(self, group: int) -> bool:
         """Return True for a group of which all members have completed the study or are under way."""
-        people = [self.journal.people.get(name) for name in self.journal.groups[group]]
-        return all(p is not None and (p.end == "done" or (not p.end and not self.is_idle(p))) for p in people)
+        for name in self.journal.groups[group]:
+            person = self.journal.people.get(name)
+            if person is None or person.end not in ("", "done"):
+                return False
+            if not person.end and self.is_idle(person):
+                return False
+        return True
 
     def _free_yoke(self, row: int) -> int:
         """Return the first number that no group has which plays the conditions of a row; who left has none."""
-        cells, period = self.study.cells, self.study.period
-        groups = [group for group in range(len(self.journal.groups)) if self._counts_in(group)]
-        same = {self.journal.yokes[g] for g in groups if cells[self.journal.rows[g] % period] == cells[row % period]}
-        return min(set(range(len(groups) + 1)) - same)
+        cells = self.study.cells
+        period = self.study.period
+        taken = set()
+        for group, group_row in enumerate(self.journal.rows):
+            if cells[group_row % period] == cells[row % period] and self._counts_in(group):
+                taken.add(self.journal.yokes[group])
+        return min(set(range(len(taken) + 1)) - taken)
 
     def _weight(self, row: int) -> float:
         """Return the quota of a row: with unequal quotas, its groups are as many more."""
@@ -303,12 +322,12 @@ class StudyHost:
         """Return the rows whose quotas have places left, if possible beside the participants under way."""
         done = self._counts(lambda person: person.end == "done")
         active = self._counts(lambda person: not person.end and not self.is_idle(person))
-        quota, rows = self.journal.quota, list(enumerate(self.study.cells))
         for taken in (done + active, done):
-            left = [row for row, cell in rows if all(taken[name] < quota(name) for name in cell)]
+            open_conditions = {name for name in self.study.conditions if taken[name] < self.journal.quota(name)}
+            left = [row for row, cell in enumerate(self.study.cells) if open_conditions.issuperset(cell)]
             if left:
                 return left
-        return [row for row, _ in rows]
+        return list(range(len(self.study.cells)))
 
     def _is_broken(self, person: Participant) -> bool:
         return any(name not in self.journal.people or self.journal.people[name].end for name in self._members(person))
@@ -319,20 +338,20 @@ class StudyHost:
             return None
         if person.id not in self._sessions:
             alone = self.study.conditions[step.condition].people < self.study.group
-            people = [self.journal.people.get(name) for name in ([person.id] if alone else self._members(person))]
-            ready = [
-                member for member in people if member is not None and not member.end and member.step == person.step
-            ]
-            if len(ready) < len(people) or any(not self._is_here(member.id) for member in ready):
-                return None
+            ready = []
+            for name in [person.id] if alone else self._members(person):
+                member = self.journal.people.get(name)
+                if member is None or member.end or member.step != person.step or not self._is_here(name):
+                    return None
+                ready.append(member)
             self._open(person.group, step, ready)
         return self._sessions.get(person.id)
 
     def _open(self, group: int, step: StudyStep, people: Sequence[Participant]) -> None:
         condition = self.study.conditions[step.condition]
-        practice = self.study.blocks[step.block].practice and step.place == 0
+        block = self.study.blocks[step.block]
         folder = self._folder(condition)
-        yoke = self.journal.yokes[group] if self.study.blocks[step.block].match == YOKED else None
+        yoke = self.journal.yokes[group] if block.match == YOKED else None
         number = group if yoke is None else yoke
         matches = self._matches_left(condition, number, folder, {participant.id for participant in people})
         if not matches:  # the process ended between the records and the journal entry
@@ -341,7 +360,8 @@ class StudyHost:
         lost: set[str] = set()
 
         def over(record: EpisodeRecord) -> None:
-            self.late.extend(session.driver.late if session.driver is not None else ())
+            if session.driver is not None:
+                self.late.extend(session.driver.late)
             if record.ended in ("left", ABANDONED):
                 lost.update(self._absent(session))
 
@@ -351,11 +371,12 @@ class StudyHost:
             folder=folder,
             voice=condition.voice,
             make=self._make,
-            practice=practice,
+            practice=block.practice and step.place == 0,
             on_over=over,
         )
         for person, participant in zip(session.people, people, strict=True):  # with a voice, the last person speaks
-            person.id, person.next = participant.id, f"/study/{participant.token}"
+            person.id = participant.id
+            person.next = f"/study/{participant.token}"
             person.leaving_text = self.journal.leaving_text(participant)
         try:
             self._games.add(session)
@@ -387,7 +408,8 @@ class StudyHost:
         return left
 
     async def _watch(self, session: Session, people: Sequence[Participant], lost: set[str]) -> None:
-        playing, since = asyncio.ensure_future(self._games.wait(session)), self.now()
+        playing = asyncio.ensure_future(self._games.wait(session))
+        since = self.now()
         while not playing.done():
             await asyncio.wait({playing}, timeout=CHECK_INTERVAL)
             if session.env is None or session.state not in ("waiting", "ready"):  # loading kernels, or playing
@@ -403,17 +425,20 @@ class StudyHost:
             self._pass(people)
         elif session.error is not None or lost:  # otherwise the server was stopped, and they can resume
             for participant in people:
-                if session.error:
+                if session.error is not None:
                     self.end(participant, "failed")
+                elif participant.id in lost:
+                    self.end(participant, "left")
                 else:
-                    self.end(participant, "left" if participant.id in lost else "partner_left")
+                    self.end(participant, "partner_left")
 
     def _absent(self, session: Session) -> set[str]:
-        def is_absent(player: Person) -> bool:
-            away = 0.0 if player.left_at is None else self.now() - player.left_at
-            return player.gone or not player.was_here or (player.left_at is not None and away >= session.settings.grace)
-
-        return {player.id for player in session.people if is_absent(player)}
+        absent = set()
+        for player in session.people:
+            is_away = player.left_at is not None and self.now() - player.left_at >= session.settings.grace
+            if player.gone or not player.was_here or is_away:
+                absent.add(player.id)
+        return absent
 
     def _pass(self, people: Sequence[Participant]) -> None:
         for participant in people:

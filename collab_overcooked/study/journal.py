@@ -124,14 +124,16 @@ class Journal(Locked):
         self._apply(entry, {})
 
     def _apply(self, event: Mapping[str, Any], secret: Mapping[str, Mapping[str, Any]]) -> None:
-        kind, person = event["event"], self.people.get(event.get("id", ""))
+        kind = event["event"]
+        person = self.people.get(event.get("id", ""))
         self.events.append(dict(event))
         if kind == "joined":
             self.joined += 1
             identity = secret.get(event["id"])
             if identity is not None:  # otherwise it is being written, or was deleted on request
                 person = Participant(identity["id"], identity["token"], event["number"], identity["kept"])
-                person.orders, person.joined = event.get("orders", {}), event["time"]
+                person.orders = event.get("orders", {})
+                person.joined = event["time"]
                 self._add(person)
         elif kind == "declined":
             self.declined += 1
@@ -150,8 +152,12 @@ class Journal(Locked):
         self.groups.append(tuple(event["members"]))
         self.rows.append(event.get("row", event["group"]))
         self.yokes.append(event.get("yoke"))
-        for person in (self.people[name] for name in event["members"] if name in self.people):
-            person.group, person.row, person.yoke = event["group"], self.rows[-1], self.yokes[-1]
+        for name in event["members"]:
+            person = self.people.get(name)
+            if person is not None:  # otherwise deleted on request
+                person.group = event["group"]
+                person.row = self.rows[-1]
+                person.yoke = self.yokes[-1]
 
     def _apply_step(self, person: Participant, event: Mapping[str, Any]) -> None:
         if event["event"] == "opened":
@@ -161,7 +167,8 @@ class Journal(Locked):
         elif event["event"] == "retried":
             person.retries += 1
         else:
-            person.step, person.retries = event["step"] + 1, 0
+            person.step = event["step"] + 1
+            person.retries = 0
             form = self.study.forms.get(event.get("form", ""))
             if form is not None:
                 person.failed_checks += form.failed(event["answers"])
@@ -207,8 +214,10 @@ class Journal(Locked):
             yoke: Its number among the groups that play the same conditions; None in studies without yokes.
         """
         number = len(self.groups)
-        facts = {} if yoke is None else {"yoke": yoke}
-        self._write("grouped", group=number, members=list(members), row=number if row is None else row, **facts)
+        facts = {"group": number, "members": list(members), "row": number if row is None else row}
+        if yoke is not None:
+            facts["yoke"] = yoke
+        self._write("grouped", **facts)
         return number
 
     @property
@@ -300,15 +309,14 @@ class Journal(Locked):
         """
         names = self.named(name)
         ids = {entry: self.new_id(entry) for entry in names}
-        for folder in (self.path / CONDITIONS).glob(
-            "*"
-        ):  # first, so that a crash leaves the name to be asked for again
+        # First the records, so that a crash leaves the name to be asked for again
+        for folder in (self.path / CONDITIONS).glob("*"):
             rename_people(folder, ids)
         people = [line for line in JournalFile(self.path / PEOPLE, check_identity).read() if line["id"] not in names]
-        events = [
-            event | ({"answers": {}} if event.get("id") in names and "answers" in event else {})
-            for event in self.events
-        ]
+        events = []
+        for event in self.events:
+            is_answer = event.get("id") in names and "answers" in event
+            events.append({**event, "answers": {}} if is_answer else event)
         files = ((JOURNAL, events, check_event, 0o666), (PEOPLE, people, check_identity, 0o600))
         for file, lines, check, mode in files:
             text = b"".join(schema.json_line(line, check) for line in lines)
@@ -341,13 +349,11 @@ class Journal(Locked):
 
     def with_panel_id(self, panel_id: str) -> list[Participant]:
         """Return the visits of a panel id."""
-        return [
-            participant for participant in self.people.values() if participant.kept.get(self.study.panel_id) == panel_id
-        ]
+        return [person for person in self.people.values() if person.kept.get(self.study.panel_id) == panel_id]
 
     def steps_of(self, person: Participant) -> list[StudyStep]:
         """Return the steps of a participant; steps from the first game on are final once the group is formed."""
-        key = person.id, person.row
+        key = (person.id, person.row)
         if key not in self._steps:
             self._steps[key] = self.study.steps(person.row, person.orders)
         return self._steps[key]

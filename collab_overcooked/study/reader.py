@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import date
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -60,10 +59,15 @@ def read_study(source: str | Path | Mapping[str, Any], partners: Mapping[str, st
     """
     doc = load_layout(source, FOLDER, "study")
     doc.mapping(only=KEYS)
-    name = Path(source).stem if isinstance(source, (str, Path)) else "study"
-    from_file = isinstance(source, (str, Path)) and Path(source).suffix in (".yaml", ".yml")
-    folder = Path(source).parent if from_file else None  # type: ignore[arg-type]
-    expanded, levels = expand_factors(doc, {column: table for table, names in COLUMNS_OF.items() for column in names})
+    name = "study"
+    folder = None
+    if isinstance(source, (str, Path)):
+        path = Path(source)
+        name = path.stem
+        if path.suffix in (".yaml", ".yml"):
+            folder = path.parent
+    reserved = {column: table for table, names in COLUMNS_OF.items() for column in names}
+    expanded, levels = expand_factors(doc, reserved)
     return replace(_Reader(expanded, partners or {}, folder, levels).study(name), content=doc.content)
 
 
@@ -73,14 +77,19 @@ class _Reader:
     def __init__(
         self, doc: Document, partners: Mapping[str, str], folder: Path | None, levels: Mapping[str, Levels]
     ) -> None:
-        self.doc, self.chosen, self.media, self.levels = doc, partners, MediaReader(doc, folder), levels
+        self.doc = doc
+        self.chosen = partners
+        self.media = MediaReader(doc, folder)
+        self.levels = levels
 
     def study(self, name: str) -> Study:
         doc = self.doc
         doc.mapping("participants", only=PARTICIPANTS, default={})
         limit = doc.integer("participants", "limit", default=500, low=1, high=100_000)
-        seed, group = doc.integer("seed", default=0), doc.integer("participants", "group", default=1, low=1, high=8)
-        partners, forms = self._partners(), FormReader(doc, self.media).forms()
+        seed = doc.integer("seed", default=0)
+        group = doc.integer("participants", "group", default=1, low=1, high=8)
+        partners = self._partners()
+        forms = FormReader(doc, self.media).forms()
         conditions = self._conditions(seed, group, partners)
         blocks = self._blocks(conditions, forms)
         return Study(
@@ -89,9 +98,7 @@ class _Reader:
             language=self._language(),
             seed=seed,
             consent=doc.text("consent"),
-            boxes=tuple(
-                one_line(doc.text("boxes", i)) for i in range(len(doc.listed("statements", "boxes", default=[])))
-            ),
+            boxes=self._boxes(),
             needs=self._needs(),
             debrief=doc.text("debrief", default=""),
             bonus=self._bonus(conditions),
@@ -116,6 +123,10 @@ class _Reader:
             files=self.media.files,
             content=doc.content,
         )
+
+    def _boxes(self) -> tuple[str, ...]:
+        boxes = self.doc.listed("statements", "boxes", default=[])
+        return tuple(one_line(self.doc.text("boxes", i)) for i in range(len(boxes)))
 
     def _quota(self, conditions: Iterable[str]) -> dict[str, int]:
         doc, path = self.doc, ("participants", "quota")
@@ -171,9 +182,8 @@ class _Reader:
 
     def _partners(self) -> dict[str, str]:
         doc = self.doc
-        partners = {
-            check_name(doc, name, "partners", name): doc.text("partners", name) for name in self._names("partners")
-        }
+        names = doc.mapping("partners", default={})
+        partners = {check_name(doc, name, "partners", name): doc.text("partners", name) for name in names}
         for name, spec in self.chosen.items():
             if name not in partners:
                 raise ValueError(near_matches("partner of the study", name, partners))
@@ -184,9 +194,6 @@ class _Reader:
             except ValueError as error:
                 raise doc.error(f"partners.{name}: {error}", "partners", name) from None
         return partners
-
-    def _names(self, key: str) -> Iterable[str]:
-        return self.doc.mapping(key, default={})
 
     def _conditions(self, seed: int, group: int, partners: Mapping[str, str]) -> dict[str, Condition]:
         doc = self.doc
@@ -208,25 +215,25 @@ class _Reader:
     def _condition(self, name: str, seed: int, partners: Mapping[str, str]) -> Condition:
         doc, path = self.doc, ("conditions", name)
         doc.mapping(*path, only=CONDITION_KEYS)
-        assignments = [doc.text(*path, "team", i) for i in range(len(doc.listed("seat=policy entries", *path, "team")))]
-        team = [self._with_partner(assignment, partners) for assignment in assignments]
+        seats = len(doc.listed("seat=policy entries", *path, "team"))
+        team = [self._with_partner(doc.text(*path, "team", i), partners) for i in range(seats)]
         suite = doc.text(*path, "suite")
         try:
+            options = doc.mapping(*path, "set", default={})
+            limits = doc.mapping(*path, "limits", only=[limit.name for limit in fields(Limits)], default={})
             plan = plan_known_team(
                 suite,
                 team,
                 seed=seed,
-                options=doc.mapping(*path, "set", default={}),
-                limits=Limits(
-                    **doc.mapping(*path, "limits", only=[limit.name for limit in fields(Limits)], default={})
-                ),
+                options=options,
+                limits=Limits(**limits),
                 **{str(key): value for key, value in doc.mapping(*path, "options", default={}).items()},
             )
-            matches = tuple(
-                match for match in plan.matches if match.team == plan.matches[0].team
-            )  # some suites also swap the seats
-            for spec in dict.fromkeys(spec for match in matches for spec in match.team if spec != PERSON):
-                check_partner(spec)
+            team_of_first = plan.matches[0].team  # some suites also swap the seats
+            matches = tuple(match for match in plan.matches if match.team == team_of_first)
+            for spec in dict.fromkeys(team_of_first):
+                if spec != PERSON:
+                    check_partner(spec)
         except LayoutError:
             raise
         except (ValueError, TypeError) as error:
@@ -236,37 +243,53 @@ class _Reader:
             raise doc.refuse("be false where limits.max_messages is 0: nobody would hear the voice", *path, "voice")
         label = one_line(doc.text(*path, "label", default=doc.text("title")))
         episodes = doc.integer(*path, "episodes", default=1, low=1, high=200)
-        levels, play = self.levels.get(name, {}), self._play(path)
-        return Condition(name, label, plan.suite, matches, episodes, play, voice, draws=name, levels=levels)
+        return Condition(
+            name,
+            label,
+            plan.suite,
+            matches,
+            episodes,
+            self._play(path),
+            voice,
+            draws=name,
+            levels=self.levels.get(name, {}),
+        )
 
     def _placed(self, error: Exception, path: tuple[Any, ...], *sections: str) -> LayoutError:
         """Return an error of another module with the line of the entry that its message is about."""
-        message, candidates = str(error), dict[tuple[Any, ...], list[Any]]()
+        message = str(error)
+        words_of: dict[tuple[Any, ...], list[Any]] = {}  # that the message may quote, by entry
         for section in sections:
             value = self.doc.at(*path, section)
-            for key, entry in value.items() if isinstance(value, dict) else ():
-                candidates[(*path, section, key)] = [key, *(entry if isinstance(entry, list) else [entry])]
-            if isinstance(value, (str, list)):
-                entries = [value] if isinstance(value, str) else list(map(str, value))
-                candidates[(*path, section)] = [part for entry in entries for part in (entry, entry.partition("=")[2])]
-        quoted = (
-            k for k, v in candidates.items() if any(isinstance(word, str) and repr(word) in message for word in v)
-        )
-        named = (k for k in candidates if re.search(rf"\b{re.escape(str(k[-1]))}\b", message))
-        place = next(chain(quoted, named), path)
+            if isinstance(value, dict):
+                for key, entry in value.items():
+                    words_of[(*path, section, key)] = [key, *(entry if isinstance(entry, list) else [entry])]
+            elif isinstance(value, (str, list)):
+                words = words_of[(*path, section)] = []
+                for entry in [value] if isinstance(value, str) else map(str, value):
+                    words += (entry, entry.partition("=")[2])
+        quoted = [
+            place
+            for place, words in words_of.items()
+            if any(isinstance(word, str) and repr(word) in message for word in words)
+        ]
+        named = [place for place in words_of if re.search(rf"\b{re.escape(str(place[-1]))}\b", message)]
+        place = [*quoted, *named, path][0]
         text = re.sub(rf"^{re.escape(str(place[-1]))}:? ", "", message)
-        return self.doc.error(f"{field_name(place)}{' ' if text.startswith('must ') else ': '}{text}", *place)
+        separator = " " if text.startswith("must ") else ": "
+        return self.doc.error(f"{field_name(place)}{separator}{text}", *place)
 
     def _with_partner(self, assignment: str, partners: Mapping[str, str]) -> str:
         seat, equals, spec = assignment.partition("=")
         return f"{seat}{equals}{partners.get(spec.strip(), spec)}"
 
     def _play(self, path: tuple[str, str]) -> PlaySettings:
-        doc, values = self.doc, dict[str, Any](replay=False)  # it would teach participants
-        values |= {"language": doc.at("language")} if doc.at("language") in LANGUAGES else {}
-        names = PlaySettings.__dataclass_fields__
+        doc = self.doc
+        values: dict[str, Any] = {"replay": False}  # it would teach participants
+        if doc.at("language") in LANGUAGES:
+            values["language"] = doc.at("language")
         for keys in (("play",), (*path, "play")):
-            values |= doc.mapping(*keys, only=names, default={})
+            values |= doc.mapping(*keys, only=PlaySettings.__dataclass_fields__, default={})
             try:
                 settings = PlaySettings(**values)
             except (ValueError, TypeError) as error:
@@ -350,7 +373,8 @@ class _Reader:
 
     def _check_yokes(self, played: Sequence[Condition], between: bool, *path: Any) -> None:
         """Check that participants of different conditions can play the same tasks."""
-        doc, quota = self.doc, self._quota(condition.name for condition in played)
+        doc = self.doc
+        quota = self._quota(condition.name for condition in played)
         if not between:
             raise doc.refuse(f"be {TASKS} where all groups play the same conditions; {YOKED} needs between", *path)
         for what, values in (
@@ -385,7 +409,7 @@ class _Reader:
         for block in blocks:
             if block.match != NONE:
                 shared = [draws[name] for name in block.play if draws[name] != name]
-                draws |= dict.fromkeys(block.play, (*shared, block.play[0])[0])
+                draws |= dict.fromkeys(block.play, shared[0] if shared else block.play[0])
         return {name: replace(condition, draws=draws[name]) for name, condition in conditions.items()}
 
     def _ends(self) -> dict[str, End]:
@@ -417,8 +441,9 @@ class _Reader:
         for name, default in default_texts(self._language())[0].items():
             texts[name] = one_line(doc.text("words", name, default=default))
             allowed = blanks(default)
-            if set(blanks(texts[name])) - set(allowed) or re.search(r"[{}]", re.sub(r"\{\w+\}", "", texts[name])):
-                listed = ", ".join(f"{{{name_}}}" for name_ in allowed) or "none"
+            other_braces = re.search(r"[{}]", re.sub(r"\{\w+\}", "", texts[name]))
+            if other_braces or set(blanks(texts[name])) - set(allowed):
+                listed = ", ".join(f"{{{blank}}}" for blank in allowed) or "none"
                 raise doc.refuse(f"contain no braces other than: {listed}", "words", name)
         return texts
 
@@ -434,9 +459,10 @@ _PARAMETER = r"[A-Za-z][A-Za-z0-9_-]{0,39}"
 
 def check_partner(spec: str) -> None:
     """Check that a policy spec can play beside people."""
-    if PolicySpec.parse(spec).check().kind == PolicySpec.parse(PERSON).kind:
+    parsed = PolicySpec.parse(spec)
+    if parsed.check().kind == PolicySpec.parse(PERSON).kind:
         raise ValueError(f"{spec!r} cannot be a partner; write seats of people as seat={PERSON}")
-    if PolicySpec.parse(spec).is_language:
+    if parsed.is_language:
         from collab_overcooked.policies.llm.settings import parse_settings
 
-        parse_settings(PolicySpec.parse(spec).parameters)
+        parse_settings(parsed.parameters)

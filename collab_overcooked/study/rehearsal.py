@@ -22,7 +22,7 @@ from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.runner.records import read_packed
 from collab_overcooked.runner.replay import first_difference
-from collab_overcooked.study.app import study_app
+from collab_overcooked.study.app import make_study_app
 from collab_overcooked.study.bots import LEAVING, Bot
 from collab_overcooked.study.design import Study
 from collab_overcooked.study.documents import language_partners
@@ -81,7 +81,7 @@ def rehearse(study: Study, bots: int, out: Path, *, leavers: int = 0, ways: Sequ
     limits = {"limit": max(study.limit, most), "per_network": most, "quota": {}}  # else bots would be refused
     study = replace(study, wait=min(study.wait, MAX_WAIT), **limits)  # type: ignore[arg-type]
     with Journal.open(out, study) as journal, _warnings() as errors:
-        app, games, host = study_app(journal)
+        app, games, host = make_study_app(journal)
         try:
             players = asyncio.run(_take_part(app, journal, bots, [way for way in ways for _ in range(leavers)], errors))
         finally:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,19 +19,11 @@ from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.journal import JournalFile
 from collab_overcooked.metrics.registry import measure, metrics_of
-from collab_overcooked.play.recording import INPUTS
+from collab_overcooked.play.recording import ABORTED, INPUTS
 from collab_overcooked.reporting.differences import score_metric
-from collab_overcooked.reporting.result_table import Cell, ResultTable, table_of_mappings
+from collab_overcooked.reporting.result_table import Cell, table_of_mappings
 from collab_overcooked.runner.records import RECORDS, dump_line, read_packed
-from collab_overcooked.study.columns import (
-    COLUMNS,
-    COLUMNS_OF,
-    OF_PARTICIPANTS,
-    UNITS,
-    answer_column,
-    seconds_of,
-    type_of,
-)
+from collab_overcooked.study.columns import COLUMNS, COLUMNS_OF, OF_PARTICIPANTS, answer_column, seconds_of
 from collab_overcooked.study.design import ENDS, REFUSALS, Condition, Study
 from collab_overcooked.study.journal import CONDITIONS, JOURNAL, Journal, Participant, study_of
 
@@ -91,138 +83,167 @@ class StudyResults:
         Args:
             metrics: Metrics of the games; default: the scores of their suites, and success.
         """
-        samples: dict[str, dict[str, dict[tuple[Any, ...], list[float]]]] = {}
+        values: dict[str, dict[str, dict[tuple[Any, ...], list[float]]]] = defaultdict(
+            lambda: defaultdict(lambda: defaultdict(list))
+        )
         for condition, records in self.records.items():
             for record in records:
+                unit = ("group", self._group(record))
                 for name in metrics or dict.fromkeys((score_metric(record), "success")):
                     value = measure(record, [name])[name]
                     if isinstance(value, (int, float)):
-                        by_condition = samples.setdefault(name, {}).setdefault(condition, {})
-                        by_condition.setdefault(("group", self._group(record)), []).append(float(value))
+                        values[name][condition][unit].append(float(value))
         for row in self.answers():
-            value = row["value"]
-            if row["condition"] and isinstance(value, (int, float)):
-                name, condition = f"{row['form']}.{row['item']}", str(row["condition"])
-                samples.setdefault(name, {}).setdefault(condition, {})[PERSON_UNIT, row["id"]] = [float(value)]
-
-        def unit_means(values: Mapping[tuple[Any, ...], Sequence[float]]) -> dict[tuple[Any, ...], float]:
-            return {unit: sum(many) / len(many) for unit, many in values.items()}
-
-        means = {}
-        for name, conditions in samples.items():
-            played = [key for key in self.journal.study.conditions if key in conditions]
-            means[name] = {key: unit_means(conditions[key]) for key in played}
+            answer = row["value"]
+            if row["condition"] and isinstance(answer, (int, float)):
+                question = f"{row['form']}.{row['item']}"
+                values[question][str(row["condition"])][PERSON_UNIT, row["id"]] = [float(answer)]
+        means: dict[str, dict[str, dict[tuple[Any, ...], float]]] = {}
+        for name, by_condition in values.items():
+            means[name] = {}
+            for condition in self.journal.study.conditions:
+                if condition in by_condition:
+                    units = by_condition[condition]
+                    means[name][condition] = {unit: sum(many) / len(many) for unit, many in units.items()}
         return means
 
     def _group(self, record: EpisodeRecord) -> int | None:
-        ids = [player.id for player in record.people.values()]
-        return next((number for number, members in enumerate(self.journal.groups) if set(ids) <= set(members)), None)
+        ids = {player.id for player in record.people.values()}
+        return next((number for number, members in enumerate(self.journal.groups) if ids <= set(members)), None)
 
     def participants(self) -> list[Row]:
         """Return a row for each participant, and for each person who declined or was refused."""
-        times: dict[str, dict[str, float]] = {}
+        first_times: dict[str, dict[str, float]] = {}  # of each kind of event, by participant
         for event in self.journal.events:
             if "id" in event:
-                times.setdefault(event["id"], {}).setdefault(event["event"], event["time"])
-        rows: list[Row] = []
-        visits = Counter[str]()
+                first_times.setdefault(event["id"], {}).setdefault(event["event"], event["time"])
         pages = self.pages()
         windows = {row["id"]: row["window"] for row in reversed(pages) if row["window"]}
+        no_seconds: Row = dict.fromkeys(step_columns(self.journal.study))
         seconds: dict[Cell, Row] = {}
         for page in pages:
-            seconds.setdefault(page["id"], {})[seconds_of(int(page["step"]) + 1)] = page["seconds"]  # type: ignore[arg-type]
-        columns = dict.fromkeys(columns_of("participants", self.journal.study))
+            column = seconds_of(int(page["step"]) + 1)  # type: ignore[arg-type]
+            seconds.setdefault(page["id"], dict(no_seconds))[column] = page["seconds"]
+        columns = columns_of("participants", self.journal.study)
+        rows: list[Row] = []
+        visits = Counter[str]()
         for person in self.journal.people.values():
             panel_id = person.kept.get(self.journal.study.panel_id, person.id)
             visits[panel_id] += 1
-            first_times = times.get(person.id, {})
-            joined, ended = first_times.get("joined"), first_times.get("ended")
-            minutes = None if joined is None or ended is None else round((ended - joined) / 60, 2)
-            facts: Row = {"visit": visits[panel_id], "steps": person.step, "failed_checks": person.failed_checks}
-            facts |= {"end": person.end, "joined": _iso(joined), "minutes": minutes, "bonus": self._bonus(person)}
-            facts["window"] = windows.get(person.id)
+            times = first_times.get(person.id, {})
+            joined = times.get("joined")
+            ended = times.get("ended")
             played = self.journal.conditions_of(person)
-            allocated: Row = {
+            row: Row = {
+                "id": person.id,
+                "number": person.number,
                 "group": person.group,
                 "yoke": person.yoke,
                 "conditions": "; ".join(played) or None,
                 **self._levels(played),
+                "visit": visits[panel_id],
+                "steps": person.step,
+                "failed_checks": person.failed_checks,
+                "end": person.end,
+                "joined": _iso(joined),
+                "minutes": None if joined is None or ended is None else round((ended - joined) / 60, 2),
+                "bonus": self._bonus(person),
+                "window": windows.get(person.id),
+                **seconds.get(person.id, no_seconds),
             }
-            facts |= seconds.get(person.id, {})
-            rows.append({**columns, "id": person.id, "number": person.number, **allocated, **facts})
-        return rows + [
-            {**columns, "end": event.get("how", event["event"]), "joined": _iso(event["time"])}
-            for event in self.journal.events
-            if event["event"] in ("declined", "refused")
-        ]
+            rows.append(row)
+        for event in self.journal.events:
+            if event["event"] in ("declined", "refused"):
+                row = {"end": event.get("how", event["event"]), "joined": _iso(event["time"])}
+                rows.append(dict.fromkeys(columns) | row)
+        return self._in_order("participants", rows)
+
+    def _in_order(self, table: str, rows: Iterable[Row], metrics: Iterable[str] = ()) -> list[Row]:
+        """Return rows with cells in the order of the table's columns, of which each must have all and no others."""
+        columns = columns_of(table, self.journal.study, metrics)
+        ordered = []
+        for row in rows:
+            if row.keys() != set(columns):
+                raise ValueError(f"{table}: must have the columns {', '.join(columns)}, got {', '.join(row)}")
+            ordered.append({name: row[name] for name in columns})
+        return ordered
 
     def _levels(self, conditions: Sequence[str]) -> Row:
         """Return the level of each factor, None where it is not the same in all of the conditions."""
-        known = self.journal.study.conditions
-        of_conditions = [known[name].levels for name in conditions if name in known]
-        levels = {factor: {chosen.get(factor) for chosen in of_conditions} for factor in self.journal.study.factors}
-        return {factor: next(iter(values)) if len(values) == 1 else None for factor, values in levels.items()}
+        known = [self.journal.study.conditions[name] for name in conditions if name in self.journal.study.conditions]
+        levels: Row = {}
+        for factor in self.journal.study.factors:
+            found = {condition.levels.get(factor) for condition in known}
+            levels[factor] = found.pop() if len(found) == 1 else None
+        return levels
 
     def _bonus(self, person: Participant) -> float | None:
         bonus = self.journal.study.bonus
         if bonus is None:
             return None
-        played = [
-            self._round_bonus(record) or 0.0
-            for records in self.records.values()
-            for record in records
-            if any(player.id == person.id for player in record.people.values())
-        ]
-        whole = sum(played) + bonus.fixed * (person.end == "done")
+        whole = 0.0
+        for records in self.records.values():
+            for record in records:
+                if person.id in {player.id for player in record.people.values()}:
+                    whole += self._round_bonus(record) or 0.0
+        if person.end == "done":
+            whole += bonus.fixed
         return round(min(bonus.most, max(0.0, whole)), 2)
 
     def _round_bonus(self, record: EpisodeRecord) -> float | None:
         """Return the bonus of a round; None if the study pays none."""
-        bonus, metric = self.journal.study.bonus, score_metric(record)
+        bonus = self.journal.study.bonus
         if bonus is None:
             return None
         if bonus.tasks and record.task not in bonus.tasks:
             return 0.0
-        return round(bonus.per_round + bonus.per_point * (measure(record, [metric])[metric] or 0.0), 4)
+        metric = score_metric(record)
+        points = measure(record, [metric])[metric] or 0.0
+        return round(bonus.per_round + bonus.per_point * points, 4)
 
     def answers(self) -> list[Row]:
         """Return a row for each answer."""
         joined = {event["id"]: event["time"] for event in self.journal.events if event["event"] == "joined"}
-        opened, forms = self._opened(), self.journal.study.forms
+        opened = self._opened()
+        rows: list[Row] = []
+        for event in self.journal.events:
+            if event["event"] != "answered" or event["id"] not in self.journal.people:
+                continue
+            for item, value in event["answers"].items():
+                row: Row = {
+                    "id": event["id"],
+                    "group": event["group"],
+                    "form": event["form"],
+                    "condition": event["condition"],
+                    **self._levels([event["condition"]]),
+                    "place": event["place"] if event["condition"] else None,
+                    "item": item,
+                    "value": "; ".join(value) if isinstance(value, list) else value,
+                    "code": self._code(event["form"], item, value),
+                    "minute": round((event["time"] - joined[event["id"]]) / 60, 2),
+                    "started": _iso(opened.get((event["id"], event["step"]))),
+                    "answered": _iso(event["time"]),
+                }
+                rows.append(row)
+        return self._in_order("answers", rows)
 
-        def code_of(form: str, name: str, value: object) -> int | None:
-            items = {item.name: item for item in forms[form].items} if form in forms else {}
-            return items[name].code(value) if name in items else None  # of a question that the study no longer asks
-
-        return [
-            {
-                "id": event["id"],
-                "group": event["group"],
-                "form": event["form"],
-                "condition": event["condition"],
-                **self._levels([event["condition"]]),
-                "place": event["place"] if event["condition"] else None,
-                "item": item,
-                "value": "; ".join(value) if isinstance(value, list) else value,
-                "code": code_of(event["form"], item, value),
-                "minute": round((event["time"] - joined[event["id"]]) / 60, 2),
-                "started": _iso(opened.get((event["id"], event["step"]))),
-                "answered": _iso(event["time"]),
-            }
-            for event in self.journal.events
-            if event["event"] == "answered" and event["id"] in self.journal.people
-            for item, value in event["answers"].items()
-        ]
+    def _code(self, form: str, name: str, value: object) -> int | None:
+        """Return an answer as a number; None if it is none, or if the study no longer asks the question."""
+        if form not in self.journal.study.forms:
+            return None
+        items = {item.name: item for item in self.journal.study.forms[form].items}
+        return items[name].code(value) if name in items else None
 
     def _opened(self) -> dict[tuple[str, int], float]:
         """Return when each step of each participant was first shown."""
-        return {(e["id"], e["step"]): e["time"] for e in self.journal.events if e["event"] == "opened"}
+        events = (event for event in self.journal.events if event["event"] == "opened")
+        return {(event["id"], event["step"]): event["time"] for event in events}
 
     def pages(self) -> list[Row]:
         """Return a row for each step of a participant that was completed or left: a page, a form or a condition."""
-        opened, study = self._opened(), self.journal.study
+        opened = self._opened()
+        retries = Counter((event["id"], event["step"]) for event in self.journal.events if event["event"] == "retried")
         rows: list[Row] = []
-        retries = Counter((e["id"], e["step"]) for e in self.journal.events if e["event"] == "retried")
         for event in self.journal.events:
             person = self.journal.people.get(event.get("id", ""))
             if event["event"] not in ("passed", "answered", "ended") or person is None:
@@ -231,39 +252,58 @@ class StudyResults:
             if event["event"] == "ended" and (event["how"] == "done" or started is None):
                 continue
             step = self.journal.steps_of(person)[event["step"]]
-            page = study.blocks[step.block].page
-            facts: Row = {"kind": step.kind, "name": page[0] if page and step.kind == "page" else step.form or None}
-            facts |= {"condition": step.condition or None, **self._levels([step.condition])}
-            facts["place"] = step.place if step.condition else None
-            facts |= {"started": _iso(started), "answered": _iso(event["time"])}
-            facts["seconds"] = None if started is None else round(event["time"] - started, 3)
-            facts["completed"] = int(event["event"] != "ended")
-            facts["retries"] = retries[person.id, event["step"]]
-            facts |= {name: event.get(name) for name in ("window", "focus_losses")}
-            rows.append({"id": person.id, "group": person.group, "step": event["step"], **facts})
-        return rows
+            page = self.journal.study.blocks[step.block].page
+            row: Row = {
+                "id": person.id,
+                "group": person.group,
+                "step": event["step"],
+                "kind": step.kind,
+                "name": page[0] if page and step.kind == "page" else step.form or None,
+                "condition": step.condition or None,
+                **self._levels([step.condition]),
+                "place": step.place if step.condition else None,
+                "started": _iso(started),
+                "answered": _iso(event["time"]),
+                "seconds": None if started is None else round(event["time"] - started, 3),
+                "completed": int(event["event"] != "ended"),
+                "retries": retries[person.id, event["step"]],
+                "window": event.get("window"),
+                "focus_losses": event.get("focus_losses"),
+            }
+            rows.append(row)
+        return self._in_order("pages", rows)
 
     def decisions(self) -> list[Row]:
         """Return a row for each decision of a person in a round that counts."""
-        rounds = {
-            (person.session, person.number, agent): (condition, record, person)
-            for condition, records in self.records.items()
-            for record in records
-            for agent, person in record.people.items()
-            if person.session
-        }
+        rounds: dict[tuple[Any, ...], tuple[EpisodeRecord, PersonEntry]] = {}
+        for records in self.records.values():
+            for record in records:
+                for agent, person in record.people.items():
+                    if person.session:
+                        rounds[person.session, person.number, agent] = record, person
         rows: list[Row] = []
         for condition in self.records:
             for line in JournalFile(self.journal.path / CONDITIONS / condition / INPUTS).read():
-                key = line.get("session"), line.get("number"), line.get("agent")
+                key = (line.get("session"), line.get("number"), line.get("agent"))
                 if key not in rounds or "state" not in line:
                     continue
-                name, record, person = rounds[key]
-                facts: Row = {"id": person.id, "condition": name, **self._levels([name])}
-                facts |= {"task": record.task, "episode": record.episode}
-                facts |= {"agent": line["agent"], "timestep": line["timestep"] + 1, "answered": _iso(line["time"])}
-                rows.append(facts | {name: line.get(name) for name in ("state", "options", "choice", "seconds")})
-        return rows
+                record, person = rounds[key]
+                row: Row = {
+                    "id": person.id,
+                    "condition": condition,
+                    **self._levels([condition]),
+                    "task": record.task,
+                    "episode": record.episode,
+                    "agent": line["agent"],
+                    "timestep": line["timestep"] + 1,
+                    "answered": _iso(line["time"]),
+                    "state": line["state"],
+                    "options": line.get("options"),
+                    "choice": line.get("choice"),
+                    "seconds": line.get("seconds"),
+                }
+                rows.append(row)
+        return self._in_order("decisions", rows)
 
     def episodes(self) -> list[Row]:
         """Return a row for each person in each episode."""
@@ -271,15 +311,16 @@ class StudyResults:
         for condition, records in self.records.items():
             for record in records:
                 names = [name for name in metrics_of(record.env_id) if name not in ("success", "steps")]
-                values = measure(record, names)
-                numbers = {name: value for name, value in values.items() if isinstance(value, (int, float))}
-                facts: Row = {name: int(value) if isinstance(value, bool) else value for name, value in numbers.items()}
-                facts["outcome"] = registry.suite_of(record).outcome(record)
-                for agent, participant in record.people.items():
-                    rows.append(self._episode_row(condition, record, agent, participant) | facts)
+                numbers: Row = {}
+                for name, value in measure(record, names).items():
+                    if isinstance(value, (int, float)):
+                        numbers[name] = int(value) if isinstance(value, bool) else value
+                people = [self._episode_row(condition, record, agent) | numbers for agent in record.people]
+                rows += self._in_order("episodes", people, numbers)
         return rows
 
-    def _episode_row(self, condition: str, record: EpisodeRecord, agent: str, participant: PersonEntry) -> Row:
+    def _episode_row(self, condition: str, record: EpisodeRecord, agent: str) -> Row:
+        participant = record.people[agent]
         group = self._group(record)
         steps = [] if group is None else self.journal.study.steps(self.journal.rows[group])
         played = [step for step in steps if step.kind == "play"]
@@ -309,6 +350,7 @@ class StudyResults:
             "window": participant.window or None,
             "focus_losses": participant.focus_losses,
             "partner_waits": participant.partner_waits,
+            "outcome": registry.suite_of(record).outcome(record),
         }
 
     def tidy(self, answers: Sequence[Row]) -> list[Row]:
@@ -317,9 +359,9 @@ class StudyResults:
         Args:
             answers: Rows of ``answers`` that become columns.
         """
-        people: dict[Cell, Row] = {
-            row["id"]: {name: row[name] for name in OF_PARTICIPANTS} for row in self.participants() if row["id"]
-        }
+        people: dict[Cell, Row] = {}
+        for row in self.participants():
+            people[row["id"]] = {name: row[name] for name in OF_PARTICIPANTS}
         given: dict[tuple[Cell, Cell], Row] = {}
         for row in answers:
             column = answer_column(str(row["form"]), str(row["item"]))
@@ -333,30 +375,34 @@ class StudyResults:
 
     def messages(self) -> list[Row]:
         """Return a row for each message."""
-        return [
-            {
-                "condition": condition,
-                **self._levels([condition]),
-                "task": record.task,
-                "episode": record.episode,
-                "timestep": t,
-                "agent": "voice" if message.agent is None else f"agent_{message.agent}",
-                "words": message.say,
-                "plan": message.plan,
-            }
-            for condition, records in self.records.items()
-            for record in records
-            for t, step in enumerate(record.steps, start=1)
-            for message in step.messages
-        ]
+        rows: list[Row] = []
+        for condition, records in self.records.items():
+            for record in records:
+                for timestep, step in enumerate(record.steps, start=1):
+                    for message in step.messages:
+                        row: Row = {
+                            "condition": condition,
+                            **self._levels([condition]),
+                            "task": record.task,
+                            "episode": record.episode,
+                            "timestep": timestep,
+                            "agent": "voice" if message.agent is None else f"agent_{message.agent}",
+                            "words": message.say,
+                            "plan": message.plan,
+                        }
+                        rows.append(row)
+        return self._in_order("messages", rows)
 
     def codebook(self) -> list[Row]:
         """Return a row for each column of the tables, each question, each condition, and each way to end."""
         study = self.journal.study
-        rows = [_column_row(*column) for column in COLUMNS]
+        rows = [
+            _described(column.table, column.name, column.type, column.meaning, column.values, column.unit)
+            for column in COLUMNS
+        ]
         rows += [
-            _described("participants", seconds_of(n), "number", f"Time on step {n - 1}, see pages.", unit="s")
-            for n in range(1, most_steps(study) + 1)
+            _described("participants", name, "number", f"Time on step {index}, see pages.", unit="s")
+            for index, name in enumerate(step_columns(study))
         ]
         rows += [
             _described(table, factor, "text", f"Factor of the conditions: {factor}.", " | ".join(levels))
@@ -378,25 +424,38 @@ class StudyResults:
                 rows += [_described(table, name, kind, item.ask, item.meaning()) for table, name in names]
         rows += [_condition_row(condition) for condition in study.conditions.values()]
         rows += [_described("participants", f"end={end}", "text", text) for end, text in (ENDS | REFUSALS).items()]
-        own = [
-            row for row in rows if row["table"] == "participants" and row["name"] in ("id", "group", *OF_PARTICIPANTS)
-        ]
-        own += [row for row in rows if row["table"] == "episodes" and "=" not in str(row["name"])]
-        rows += [{**row, "table": "tidy"} for row in own]
-        return list({(row["table"], row["name"]): row for row in rows}.values())
+        of_participants = ("id", "group", *OF_PARTICIPANTS)
+        tidy = [row for row in rows if row["table"] == "participants" and row["name"] in of_participants]
+        tidy += [row for row in rows if row["table"] == "episodes" and "=" not in str(row["name"])]
+        rows += [row | {"table": "tidy"} for row in tidy]
+        unique = {(row["table"], row["name"]): row for row in rows}  # metrics of several games, the last one counts
+        return self._in_order("codebook", unique.values())
 
 
-def most_steps(study: Study) -> int:
-    """Return the largest number of steps of a participant."""
-    return max(len(study.steps(row)) for row in range(study.period))
+def step_columns(study: Study) -> list[str]:
+    """Return the columns of participants with the times on steps, as many as a participant has at most."""
+    most = max(len(study.steps(row)) for row in range(study.period))
+    return [seconds_of(step) for step in range(1, most + 1)]
 
 
-def columns_of(table: str, study: Study) -> list[str]:
-    """Return the columns of a table of a study; episodes also have the metrics of their games."""
-    columns = list(COLUMNS_OF[table])
-    place = next((columns.index(name) + 1 for name in ("conditions", "condition") if name in columns), None)
-    columns[place:place] = study.factors if place is not None else ()
-    return columns + [seconds_of(n) for n in range(1, most_steps(study) + 1)] * (table == "participants")
+def columns_of(table: str, study: Study, metrics: Iterable[str] = ()) -> list[str]:
+    """Return the columns of a table of a study: those of ``COLUMNS_OF``, its factors and the times on its steps.
+
+    Args:
+        table: Name of the table.
+        study: The study.
+        metrics: Metrics of a game, for episodes.
+    """
+    columns: list[str] = []
+    for name in COLUMNS_OF[table]:
+        if table == "episodes" and name == "outcome":
+            columns += metrics
+        columns.append(name)
+        if name in ("condition", "conditions"):
+            columns += study.factors
+    if table == "participants":
+        columns += step_columns(study)
+    return columns
 
 
 def _iso(seconds: float | None) -> str | None:
@@ -412,11 +471,6 @@ def _condition_row(condition: Condition) -> Row:
 
 def _described(table: str, name: str, kind: str, meaning: str, values: str = "", unit: str = "") -> Row:
     return {"table": table, "name": name, "type": kind, "unit": unit, "values": values, "meaning": meaning}
-
-
-def _column_row(table: str, name: str, meaning: str, values: str) -> Row:
-    unit, values = (values, "") if values in UNITS else ("", values)
-    return _described(table, name, type_of(name), meaning, values, unit)
 
 
 LEFT_OUT = ("joined", "number", "started", "answered")  # of anonymous exports
@@ -458,27 +512,29 @@ def _tables(
     study = results.journal.study
     people = results.participants()
     if options.panel_ids:
-        names = [name for name in (study.panel_id, *study.keep) if name]
-        people = [
-            row | {name: results.journal.people[str(row["id"])].kept.get(name) if row["id"] else None for name in names}
-            for row in people
-        ]
+        for row in people:
+            kept = results.journal.people[str(row["id"])].kept if row["id"] else {}
+            row |= {name: kept.get(name) for name in (study.panel_id, *study.keep) if name}
     answers = results.answers()
     if options.cut_text:
-        items = [(form.name, item) for form in study.forms.values() for item in form.items]
-        closed = {(form, item.name) for form, item in items if item.kind != "text"}
+        closed = {(form.name, item.name) for form in study.forms.values() for item in form.items if item.kind != "text"}
         answers = [row for row in answers if (row["form"], row["item"]) in closed]
-    left_out = LEFT_OUT if options.anonymous else ()
-    tables = {"participants": people, "answers": answers, "pages": results.pages(), "episodes": results.episodes()}
-    tables |= {"decisions": results.decisions(), "tidy": results.tidy(answers)}
+    tables = {
+        "participants": people,
+        "answers": answers,
+        "pages": results.pages(),
+        "episodes": results.episodes(),
+        "decisions": results.decisions(),
+        "tidy": results.tidy(answers),
+    }
     for name, rows in tables.items():
-        yield (
-            name,
-            [
-                {k: rename(str(v)) if k == "id" and v else v for k, v in row.items() if k not in left_out}
-                for row in rows
-            ],
-        )
+        for row in rows:
+            if row["id"]:
+                row["id"] = rename(str(row["id"]))
+            if options.anonymous:
+                for column in LEFT_OUT:
+                    row.pop(column, None)
+        yield name, rows
     if not options.cut_text:
         yield "messages", results.messages()
     yield "codebook", results.codebook()
@@ -486,19 +542,19 @@ def _tables(
 
 def _as_text(name: str, rows: Sequence[Row], options: ExportOptions, study: Study) -> str:
     """Return a table as text; without rows it is the header, so that readers find the columns."""
-    if options.form == "csv":
-        table: ResultTable = table_of_mappings(rows)
-        left_out = LEFT_OUT if options.anonymous else ()
-        columns = [column for column in columns_of(name, study) if column not in left_out]
-        return table.csv() if rows else ",".join(columns) + "\n"
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    if options.form == "jsonl":
+        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    if rows:
+        return table_of_mappings(rows).csv()
+    columns = columns_of(name, study)
+    if options.anonymous:
+        columns = [column for column in columns if column not in LEFT_OUT]
+    return ",".join(columns) + "\n"
 
 
 def _exported_records(
     results: StudyResults, folder: Path, options: ExportOptions
 ) -> Iterator[tuple[str, Iterable[EpisodeRecord]]]:
-    from collab_overcooked.play.recording import ABORTED
-
     for name, records in results.records.items():
         yield name, records
         aborted = folder / CONDITIONS / name / ABORTED
@@ -518,14 +574,16 @@ def _numbered(records: Sequence[EpisodeRecord]) -> Iterator[EpisodeRecord]:
 
 
 def _clean(record: EpisodeRecord, rename: Callable[[str], str], options: ExportOptions) -> EpisodeRecord:
-    left_out: dict[str, Any] = {"session": "", "number": 0, "started": 0, "answered": 0} if options.anonymous else {}
-    people = {
-        agent: structs.replace(person, id=rename(person.id), **left_out) for agent, person in record.people.items()
-    }
+    changes: dict[str, Any] = {}
+    if options.anonymous:
+        changes = {"session": "", "number": 0, "started": 0, "answered": 0}
+    people = {}
+    for agent, person in record.people.items():
+        people[agent] = structs.replace(person, id=rename(person.id), **changes)
     steps = record.steps
     if options.cut_text:
-        steps = [
-            structs.replace(step, messages=[structs.replace(message, say="", plan="") for message in step.messages])
-            for step in steps
-        ]
+        steps = []
+        for step in record.steps:
+            messages = [structs.replace(message, say="", plan="") for message in step.messages]
+            steps.append(structs.replace(step, messages=messages))
     return record.replace(people=people, steps=steps)

@@ -8,8 +8,9 @@ import json
 import math
 import re
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
@@ -57,18 +58,19 @@ def study_routes(host: StudyHost) -> list[Any]:
     except ImportError:
         raise ValueError(MISSING) from None
     study_pages = StudyPages(host)
+    for_person = study_pages.for_person
     return [
         Route("/study", study_pages.entry),
         Route("/study/consent", study_pages.consent, methods=["POST"]),
         Route("/study/copy", study_pages.copy),
         Route("/study/page/{name}", study_pages.file),
         Route("/study/files/{name:path}", study_pages.media),
-        Route("/study/{token}", study_pages.show),
-        Route("/study/{token}", study_pages.take, methods=["POST"]),
-        Route("/study/{token}/news", study_pages.news),
-        Route("/study/{token}/play", study_pages.play),
-        Route("/study/{token}/leave", study_pages.leave, methods=["GET", "POST"]),
-        Route("/study/{token}/delete", study_pages.delete, methods=["GET", "POST"]),
+        Route("/study/{token}", for_person(study_pages.show)),
+        Route("/study/{token}", for_person(study_pages.take), methods=["POST"]),
+        Route("/study/{token}/news", for_person(study_pages.news, as_json=True)),
+        Route("/study/{token}/play", for_person(study_pages.play)),
+        Route("/study/{token}/leave", for_person(study_pages.leave), methods=["GET", "POST"]),
+        Route("/study/{token}/delete", for_person(study_pages.delete), methods=["GET", "POST"]),
     ]
 
 
@@ -80,7 +82,9 @@ class StudyPages:
     """
 
     def __init__(self, host: StudyHost) -> None:
-        self.host, self.journal, self.study = host, host.journal, host.study
+        self.host = host
+        self.journal = host.journal
+        self.study = host.study
         places = self._places()
         self._answers = NetworkRates(ANSWERS_A_SECOND, max(MAX_ANSWERS, places), host)
         self._joins = NetworkRates(places / 3600, places, host)
@@ -172,22 +176,41 @@ class StudyPages:
             self.journal.refuse(how)
         return _page(pages.end_page(self.study, self.study.ends[how], kept), status)
 
-    def _person(self, request: Request) -> Participant | None:
-        person = self.journal.by_token(request.path_params["token"])
-        if person is not None and self.host.is_late(person):
-            self.host.stop(person, "late")
-        if person is not None and not person.end:
-            self.host.note_activity(person)
-        return person
+    def for_person(
+        self, handler: Callable[[Request, Participant], Awaitable[Response]], as_json: bool = False
+    ) -> Callable[[Request], Awaitable[Response]]:
+        """Return a request handler that calls ``handler`` with the participant of the address's token.
 
-    async def show(self, request: Request) -> Response:
+        Requests with an unknown token are answered with 404. The request counts as activity of the participant,
+        whose participation ends if their time is over.
+
+        Args:
+            handler: Answers requests of participants.
+            as_json: Whether the answer with 404 is JSON instead of a page.
+        """
+
+        @wraps(handler)
+        async def handle(request: Request) -> Response:
+            person = self.journal.by_token(request.path_params["token"])
+            if person is None:
+                text = self.study.texts["unknown"]
+                return _json({"go": "/study", "text": text}, 404) if as_json else self._message(text, 404)
+            if self.host.is_late(person):
+                self.host.stop(person, "late")
+            if not person.end:
+                self.host.note_activity(person)
+            return await handler(request, person)
+
+        return handle
+
+    async def show(self, request: Request, person: Participant) -> Response:
         """Show the page of a participant's current step."""
-        person = self._person(request)
-        return self._message(self.study.texts["unknown"], 404) if person is None else _page(self._now(person))
+        return _page(self._now(person))
 
     def _now(self, person: Participant) -> str:
         self.journal.skip(person)
-        study, step = self.study, self.journal.step_of(person)
+        study = self.study
+        step = self.journal.step_of(person)
         if step is not None and step.kind == "play" and not person.end:
             self._begin_play(person)
             step = self.journal.step_of(person)
@@ -195,16 +218,27 @@ class StudyPages:
             self.host.end(person, "done")
         elif not person.end:
             self.journal.opened(person)
+        target = f"/study/{person.token}"
         if person.end or step is None:
-            return pages.end_page(study, study.ends[person.end], person.kept, f"/study/{person.token}")
-        target, steps = f"/study/{person.token}", len(self.journal.steps_of(person))
+            return pages.end_page(study, study.ends[person.end], person.kept, target)
+        steps = len(self.journal.steps_of(person))
         if step.kind == "form":
-            form, draft = self._form(person, step), self._drafts.get(person.id)
-            values, complaints = (draft.values, draft.complaints) if draft and draft.step == person.step else ({}, {})
-            left, labels = self._seconds_left(person, step), study.labels_of(self.journal.steps_of(person))
-            notice = fill(study.texts["retry"], left=form.retry - person.retries + 1) if person.retries else ""
-            place = (target, person.step, steps)
-            return pages.form_page(study, form, *place, values, complaints, left=left, labels=labels, notice=notice)
+            form = self._form(person, step)
+            draft = self._drafts.get(person.id)
+            if draft is None or draft.step != person.step:
+                draft = AnswerDraft(person.step, {}, {})
+            return pages.form_page(
+                study,
+                form,
+                target,
+                person.step,
+                steps,
+                draft.values,
+                draft.complaints,
+                left=self._seconds_left(person, step),
+                labels=study.labels_of(self.journal.steps_of(person)),
+                notice=fill(study.texts["retry"], left=form.retry - person.retries + 1) if person.retries else "",
+            )
         block = study.blocks[step.block]
         if block.page is not None:
             return pages.text_page(study, block, target, person.step, steps, self._seconds_left(person, step))
@@ -231,11 +265,8 @@ class StudyPages:
         assert person.opened is not None
         return max(0, math.ceil(seconds - (self.journal.clock() - person.opened[1])))
 
-    async def take(self, request: Request) -> Response:
+    async def take(self, request: Request, person: Participant) -> Response:
         """Accept a submitted page; duplicates and submissions of earlier steps have no effect."""
-        person = self._person(request)
-        if person is None:
-            return self._message(self.study.texts["unknown"], 404)
         fields = await _fields(request)
         if fields is None:
             return self._message(self.study.texts["error"], 413)
@@ -253,10 +284,8 @@ class StudyPages:
     def _answer(self, person: Participant, form: Questionnaire, fields: FieldValues, late: bool) -> None:
         answers, complaints = form.read(fields, self.study.texts)
         if complaints and not late:  # the page is requested again: forms that were sent are no part of the history
-            names = {item.name for item in form.items}
-            self._drafts[person.id] = AnswerDraft(
-                person.step, {k: v for k, v in fields.items() if k in names}, complaints
-            )
+            values = {item.name: fields[item.name] for item in form.items if item.name in fields}
+            self._drafts[person.id] = AnswerDraft(person.step, values, complaints)
             return
         self._drafts.pop(person.id, None)
         screens = any(item.screens(answers[item.name]) for item in form.items if item.name in answers)
@@ -269,26 +298,17 @@ class StudyPages:
         elif self.study.failed_checks is not None and person.failed_checks >= self.study.failed_checks:
             self.host.end(person, "inattentive")
 
-    async def news(self, request: Request) -> Response:
+    async def news(self, request: Request, person: Participant) -> Response:
         """Send the status of the waiting room."""
-        person = self._person(request)
-        if person is None:
-            return _json({"go": "/study", "text": self.study.texts["unknown"]}, 404)
         news = self.host.news(person)
         return _json({"go": news.go, "text": news.text})
 
-    async def play(self, request: Request) -> Response:
+    async def play(self, request: Request, person: Participant) -> Response:
         """Redirect a participant to the game."""
-        person = self._person(request)
-        if person is None:
-            return self._message(self.study.texts["unknown"], 404)
         return _redirect(self.host.news(person).go or f"/study/{person.token}")
 
-    async def leave(self, request: Request) -> Response:
+    async def leave(self, request: Request, person: Participant) -> Response:
         """Ask whether a participant wants to leave; a form that says so ends taking part."""
-        person = self._person(request)
-        if person is None:
-            return self._message(self.study.texts["unknown"], 404)
         if request.method == "GET" and not person.end:
             return _page(
                 pages.sure_page(self.study, "leave", self.journal.leaving_text(person), f"/study/{person.token}")
@@ -296,11 +316,8 @@ class StudyPages:
         self.host.stop(person, "left")
         return _redirect(f"/study/{person.token}")
 
-    async def delete(self, request: Request) -> Response:
+    async def delete(self, request: Request, person: Participant) -> Response:
         """Ask a participant who has finished whether all answers shall be deleted; delete them if the form confirms."""
-        person = self._person(request)
-        if person is None:
-            return self._message(self.study.texts["unknown"], 404)
         if not person.end:
             return _redirect(f"/study/{person.token}")
         if request.method == "GET":
@@ -379,9 +396,12 @@ async def _fields(request: Request) -> FieldValues | None:
 def _window_of(fields: FieldValues) -> dict[str, Any]:
     """Return the size of the window and its losses of the focus, as far as the page reports them."""
     numbers = {name: int(values[0]) for name, values in fields.items() if re.fullmatch("[0-9]{1,5}", values[0])}
-    size = {"window": window_size(numbers["window"])} if "window" in numbers else {}
-    losses = {"focus_losses": min(numbers["focus_losses"], MAX_LOSSES)} if "focus_losses" in numbers else {}
-    return size | losses
+    window: dict[str, Any] = {}
+    if "window" in numbers:
+        window["window"] = window_size(numbers["window"])
+    if "focus_losses" in numbers:
+        window["focus_losses"] = min(numbers["focus_losses"], MAX_LOSSES)
+    return window
 
 
 def _network_of(address: str) -> str:

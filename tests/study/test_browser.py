@@ -31,13 +31,13 @@ PAIR = {**QUICK, "participants": {**QUICK["participants"], "group": 2}}
 def serve(tmp_path: Path) -> Iterator[Any]:
     """Serves a study; returns the address of its first page."""
     from collab_overcooked.play.server import make_server
-    from collab_overcooked.study.app import study_app
+    from collab_overcooked.study.app import make_study_app
 
     stopped: list[Any] = []
 
     def begin(values: dict[str, Any]) -> str:
         journal = Journal.open(tmp_path / "study", read_study(values))
-        web, games, host = study_app(journal)
+        web, games, host = make_study_app(journal)
         begin.games.append(games)
         port: list[int] = []
         ready = threading.Event()

@@ -20,11 +20,13 @@ from study.world import changed, factorial
 from support.cli_runner import CliRunner
 
 from collab_overcooked.cli import app
+from collab_overcooked.metrics.registry import metrics_of
 from collab_overcooked.runner.records import read_records
+from collab_overcooked.study.columns import COLUMNS_OF, OF_PARTICIPANTS, answer_column
 from collab_overcooked.study.design import Study
-from collab_overcooked.study.journal import JOURNAL, PEOPLE, Journal
+from collab_overcooked.study.journal import JOURNAL, PEOPLE, Journal, study_of
 from collab_overcooked.study.reader import read_study
-from collab_overcooked.study.results import ExportOptions, export
+from collab_overcooked.study.results import ExportOptions, StudyResults, columns_of, export
 
 DOCS = Path(__file__).parents[2] / "docs"
 GUIDE = DOCS / "how_to" / "study.md"
@@ -321,6 +323,34 @@ def test_tables_without_rows_have_their_columns(study: Study, rehearsed: tuple[P
     for table, empty in columns["empty"].items():
         full = columns["full"][table]
         assert empty == (full if table != "episodes" else [name for name in full if name in empty]), table
+
+
+def test_all_tables_have_the_declared_columns(rehearsed: tuple[Path, Any], tmp_path: Path) -> None:
+    study = study_of(rehearsed[0])
+    written = export(rehearsed[0], tmp_path, ExportOptions())
+    tables = {Path(name).stem: (tmp_path / name).read_text() for name in written if name.endswith(".csv")}
+    assert tables.keys() == COLUMNS_OF.keys()
+    headers = {name: next(csv.reader([text.splitlines()[0]])) for name, text in tables.items()}
+    metrics = [name for name in metrics_of("KitchenRush-v0") if name in headers["episodes"]]
+    for name in COLUMNS_OF.keys() - {"tidy"}:
+        assert len(tables[name].splitlines()) > 1, f"{name} has no rows"
+        own = [metric for metric in metrics if name == "episodes" and metric not in COLUMNS_OF[name]]
+        assert headers[name] == columns_of(name, study, own)
+    answers = [answer_column(form.name, item.name) for form in study.forms.values() for item in form.items]
+    assert set(headers["tidy"]) == {*headers["episodes"], *OF_PARTICIPANTS, *answers}
+
+
+@pytest.mark.parametrize("table", sorted(COLUMNS_OF.keys() - {"tidy"}))
+@pytest.mark.parametrize("change", ["add", "remove"])
+def test_rows_with_other_columns_than_declared_are_refused(
+    rehearsed: tuple[Path, Any], table: str, change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = StudyResults.read(rehearsed[0])
+    declared = COLUMNS_OF[table]
+    columns = (*declared, "extra") if change == "add" else declared[:-1]
+    monkeypatch.setitem(COLUMNS_OF, table, columns)
+    with pytest.raises(ValueError, match=f"{table}: must have the columns"):
+        getattr(results, table)()
 
 
 def test_the_tidy_table_is_read_as_it_is(rehearsed: tuple[Path, Any], tmp_path: Path) -> None:

@@ -88,10 +88,10 @@ def served(study: Study, folder: Path) -> Any:
     pytest.importorskip("httpx2", reason="needs httpx2 for starlette's test client")
     from starlette.testclient import TestClient
 
-    from collab_overcooked.study.app import study_app
+    from collab_overcooked.study.app import make_study_app
 
     with Journal.open(folder, study) as journal:
-        web, games, host = study_app(journal)
+        web, games, host = make_study_app(journal)
         with TestClient(web, base_url="http://localhost") as result:
             result.host, result.games = host, games
             try:

@@ -21,8 +21,11 @@ from collab_overcooked.policies.api import (
     Capabilities,
     Decision,
     EnvInfo,
+    Learner,
+    Lesson,
     Message,
     Policy,
+    ReportsUsage,
     TeamAware,
     as_decision,
     simulator_of,
@@ -70,10 +73,24 @@ class WrappedPolicy:
             player.reset(seat, info, seed)
 
     def join(self, team: tuple[Policy, ...]) -> None:
-        """Pass the team on."""
-        for player in self.players:
+        """Pass the team on, as each policy behind it would know it: with what stands behind equal wrappers."""
+        for number, player in enumerate(self.players):
             if isinstance(player, TeamAware):
-                player.join(team)
+                player.join(tuple(mate.players[number] if type(mate) is type(self) else mate for mate in team))
+
+    def account(self) -> dict[str, Any]:
+        """Return the costs of the policies behind it, see ``ReportsUsage``; empty if none reports any."""
+        costs: dict[str, Any] = {}
+        for player in self.players:
+            if isinstance(player, ReportsUsage):
+                costs |= player.account()
+        return costs
+
+    def between_episodes(self, lesson: Lesson) -> None:
+        """Pass a lesson on to the policies that learn from it."""
+        for player in self.players:
+            if isinstance(player, Learner):
+                player.between_episodes(lesson)
 
     def current(self, timestep: int) -> Policy:
         """Return the policy that plays at a timestep."""
@@ -151,11 +168,6 @@ class NoisyPolicy(WrappedPolicy):
     def __init__(self, probability: float, player: Policy) -> None:
         super().__init__(player)
         self._probability = probability
-
-    @property
-    def batched(self) -> bool:
-        """Flag of policies that can be played in batches, see ``Policy``."""
-        return Capabilities.of(self.players[0]).batched
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         super().reset(seat, info, seed)

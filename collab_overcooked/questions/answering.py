@@ -157,7 +157,7 @@ class QuestionMatch(Match):
     def _record(self, team: Team, choice: Choice) -> QuestionRecord:
         item, asked = self.item, self.item.seat if self.way == WORDS else asked_seat(self.item)
         policy, agent = team.policies[asked], f"agent_{asked}"
-        account = {agent: policy.account()} if isinstance(policy, ReportsUsage) else {}
+        account = policy.account() if isinstance(policy, ReportsUsage) else {}
         number = choice.number
         return QuestionRecord(
             schema=SCHEMA,
@@ -175,7 +175,7 @@ class QuestionMatch(Match):
             history=[[] for _ in self.team],
             success=number in item.correct,
             timesteps=0,
-            accounts=convert(account, dict[str, Usage]),
+            accounts=convert({agent: account} if account else {}, dict[str, Usage]),
             item=AskedItem(
                 set=self.set,
                 kind=item.kind,

@@ -41,6 +41,17 @@ def actions_of(record: dict[str, Any], seat: int) -> list[str]:
     return [step.action_texts[seat] for step in record.steps]
 
 
+@pytest.mark.parametrize("wrapper", ["noisy:0.1", "slow:2", "late:5", "forgetful:0.1", "switch:9:greedy+"])
+def test_wrapped_players_share_a_plan_and_report_it(wrapper: str) -> None:
+    spec = f"{wrapper}cots" if wrapper.endswith("+") else f"{wrapper}:cots"
+    team = make_team([spec] * 2)
+    one, other = (policy.players[-1] for policy in team.policies)
+    assert one.team is other.team
+    assert make_team([spec, "cots"]).policies[1].team is not one.team
+    record = play_episode(collab_overcooked.make("Housework-v0", task="set_table"), team, 3, ends_after=14)
+    assert record.plan_updates["agent_0"]
+
+
 class Watched:
     """A policy that notes what it is asked and what it answers."""
 

@@ -438,8 +438,10 @@ class CotsPolicy:
 
     def join(self, team: tuple[Policy, ...]) -> None:
         """Share the plan with the first seat of the same spec."""
-        first = next(mate for mate in team if isinstance(mate, CotsPolicy) and mate.name == self.name)
-        self.team = first.team
+        for mate in team:
+            if isinstance(mate, CotsPolicy) and mate.name == self.name:
+                self.team = mate.team
+                return
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Begin an episode without a plan."""

@@ -237,7 +237,7 @@ def changes(briefing: Briefing, node: Node) -> Iterator[Plan]:
                 asked += _shorter(briefing, plan)
     yield from asked
     yield plan
-    others = (*_shorter(briefing, plan), *_replaced(briefing, plan), *_reordered(briefing, plan))
+    others = (*_shorter(briefing, plan), *replacements(briefing, plan), *_reordered(briefing, plan))
     yield from sorted(others, key=lambda other: -merit(view, other, briefing.members))
 
 
@@ -270,9 +270,9 @@ def _free(view: PlanningView, seat: int, taken: frozenset[str], walk: Walk) -> l
     return [o for o in view.options[seat] if o.value > 0 and not o.uses & taken and walk.fits(o)]
 
 
-def _replaced(briefing: Briefing, plan: Plan) -> Iterator[Plan]:
+def replacements(briefing: Briefing, plan: Plan) -> Iterator[Plan]:
+    """Yield a plan with one option more, put before an entry of a member or in its place."""
     view, most = briefing.view, min(STEPS, briefing.view.steps)
-    taken = frozenset().union(*(entry.uses for row in plan for entry in row.values()))
     used = {entry.text for row in plan for entry in row.values()}
     for seat in briefing.members:
         entries = [row[seat] for row in plan if seat in row]
@@ -281,11 +281,10 @@ def _replaced(briefing: Briefing, plan: Plan) -> Iterator[Plan]:
         for option in spare:
             if option.load < 0 and option in entries:
                 continue
-            for k in range(first, most):
-                for cut in (0, 1):
-                    entries = [*entries[:k], option, *entries[k + cut :]][:most]
-                    if k <= len(entries) and (cut == 0 or not option.uses & taken or k < len(entries)):
-                        yield _with_entries(plan, seat, entries)
+            for k in range(first, min(most, len(entries) + 1)):
+                yield _with_entries(plan, seat, [*entries[:k], option, *entries[k:]][:most])
+                if k < len(entries):
+                    yield _with_entries(plan, seat, [*entries[:k], option, *entries[k + 1 :]])
 
 
 def _reordered(briefing: Briefing, plan: Plan) -> Iterator[Plan]:

@@ -29,6 +29,7 @@ from collab_overcooked.policies.search.plan_functions import (
     merit,
     programmed_functions,
     rate,
+    replacements,
 )
 from collab_overcooked.policies.search.plan_tree import Node
 from collab_overcooked.policies.search.subplans import Finding, Plan, PlanningView, SubPlan, plan_text, without_clashes
@@ -318,6 +319,17 @@ def test_changes_of_a_plan_are_many_and_the_best_come_first() -> None:
     assert len({plan_text(entry, NAMES) for entry in results}) > 20
     gains = [merit(result.view, item, result.members) for item in results]
     assert gains == sorted(gains, reverse=True)
+
+
+def test_a_change_puts_one_option_into_the_plan_that_is_changed() -> None:
+    things = [thing(f"t{k}", k) for k in range(5)]
+    result = briefing(planning_view({0: things, 1: things}, {0: 0, 1: 4}))
+    plan: Plan = ({0: things[0], 1: things[4]}, {0: things[1]})
+    kept = {entry.text for row in plan for entry in row.values()}
+    for change in replacements(result, plan):
+        texts = [entry.text for row in change for entry in row.values()]
+        assert len(set(texts)) == len(texts), "nothing is fetched twice"
+        assert len({*texts} - kept) == 1 and len(kept - {*texts}) <= 1
 
 
 def test_what_critics_have_found_is_heard_by_all_and_planned_with() -> None:

@@ -210,7 +210,7 @@ def source_of(module: ModuleType) -> Path | None:
 
 
 def identity(
-    used: Iterable[tuple[str, str]] = (), modules: Iterable[str] = (), weights: Iterable[str] = ()
+    used: Iterable[tuple[str, str]] = (), modules: Iterable[str] = (), weights: Iterable[str] = (), imports: bool = True
 ) -> dict[str, str]:
     """Return the identity of the plug-ins of a run.
 
@@ -218,12 +218,14 @@ def identity(
         used: Group and name of the run's games and policies.
         modules: Modules or files whose classes the run uses.
         weights: Files of the run's networks.
+        imports: Whether modules of ``--import`` belong to the run even if none of these comes from them.
 
     Returns:
         By name, the digest for imported modules and files and for weights, and the version for distributions.
     """
     versions = {module.__name__: _digest(module) for module in map(load_module, modules)}
-    versions |= {name: _digest(sys.modules[name]) for name in _imports}
+    if imports:
+        versions |= {name: _digest(sys.modules[name]) for name in _imports}
     versions |= {path: _digest_file(Path(path)) for path in weights}
     for key in used:
         if key in _origins:

@@ -111,8 +111,9 @@ add_suites(evaluate_app, suite_command)
 def presets_of(suite: str, team: Iterable[str]) -> list[registry.PresetEntry]:
     """Return the presets named by a team's language agents that belong to the suite's game."""
     from collab_overcooked.policies.specs import PolicySpec
+    from collab_overcooked.runner.teams import spec_of
 
-    specs = [spec for word in team if (spec := PolicySpec.parse(word.partition("=")[2])).is_language]
+    specs = [spec for spec in map(PolicySpec.parse, map(spec_of, team)) if spec.is_language]
     if not specs:
         return []
     from collab_overcooked.policies.llm.settings import parse_settings  # loads clients of endpoints

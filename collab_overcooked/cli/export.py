@@ -56,6 +56,8 @@ def export(
         raise ValueError(f"--out {out}: exists and is not a folder; nothing is overwritten")
     with _new_dataset(out):
         if form == CHAT:
+            if settings or seat is not None:
+                raise ValueError(f"format {CHAT}: --set and --seat are for the other formats")
             _export_chats(runs, tasks, people, out, agent, conversations)
             return
         if agent or conversations:
@@ -107,12 +109,12 @@ def _export_chats(
     from collab_overcooked.reporting.exchanges import EXCHANGES
 
     for run in runs:
-        if not (run / EXCHANGES).exists():
-            check_people(_read([run], tasks), people)
-        elif agent or conversations:
+        if (run / EXCHANGES).exists() and (agent or conversations or tasks):
             raise ValueError(
-                f"{run}: its chats are those of its models; --agent and --conversations are for other runs"
+                f"{run}: its chats are those of its models, all of them; --agent, --conversations and --tasks are for "
+                "other runs"
             )
+        check_people(_read([run], tasks), people)
     read, count = record_conversations if conversations else record_chats, 0
 
     def lines() -> Iterator[bytes]:

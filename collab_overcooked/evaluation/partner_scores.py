@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import logging
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -13,16 +15,17 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from msgspec import Meta, Struct, structs
 
-from collab_overcooked import __version__
+from collab_overcooked import __version__, plugins, registry
 from collab_overcooked.evaluation.partner_pool import SPLITS, Best, Partner, PartnerPool
 from collab_overcooked.io.files import file_digest
 from collab_overcooked.io.structs import Name, Number, Text
 from collab_overcooked.metrics.intervals import mean_ci
 from collab_overcooked.policies.named import read_named
 from collab_overcooked.policies.policy_file import Family, PolicyFile, read_policy
+from collab_overcooked.policies.registry import RECORDS
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.runner.episode import derive_seed
-from collab_overcooked.runner.match import Match, plugins_of
+from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.records import JsonlFormat
 from collab_overcooked.runner.run import Run
 from collab_overcooked.runner.run_plans import Job, check_episodes
@@ -44,7 +47,7 @@ class PartnerScore(Struct, frozen=True, kw_only=True):
     version: Name  # Of the package
     method: Name  # Name of the ego's method
     ego: Name  # Its policy spec
-    sha256: Text  # Digest of its policy file; empty for programs
+    sha256: Text  # Digest of its policy file or of its code outside the package; empty for programs of the package
     steps: Annotated[int, Meta(ge=0)] | None  # Of its training; None for programs
     mode: Name | None  # Mode of a network
     kind: Literal["partner", "self", "cross", "best"]  # Whom it plays with, and what for
@@ -75,7 +78,7 @@ class Ego:
 
     method: str  # Name of the method in tables
     spec: str  # Policy spec
-    sha256: str = ""  # Digest of its policy file; empty for programs
+    sha256: str = ""  # Digest of its policy file or of its code outside the package; empty for programs of the package
     # Its policy file, if it is of this package
     file: PolicyFile | None = field(default=None, compare=False, repr=False)
 
@@ -88,7 +91,7 @@ class Ego:
 
     def seen(self, partner: Partner) -> str:
         """Return how novel a partner is: from a family that the ego has not met, or a new member of a known family."""
-        if not self.sha256 and self.spec == partner.policy:
+        if self.file is None and self.spec == partner.policy:
             return ITSELF
         met = {partner.family for partner in self.file.met} if self.file else set()
         return UNSEEN_MEMBER if partner.family in met else UNSEEN_FAMILY
@@ -108,9 +111,10 @@ def read_egos(arguments: Sequence[str]) -> list[Ego]:
     for argument in arguments:
         method, specs = read_named(argument)
         for spec in specs:
-            paths = PolicySpec.parse(spec).paths
-            file = read_policy(paths[0]) if PolicySpec.parse(spec).name == "ppo" else None
-            ego = Ego(method, spec, file_digest(paths[0]) if len(paths) == 1 else "", file)
+            parsed = PolicySpec.parse(spec)
+            paths = parsed.paths
+            file = read_policy(paths[0]) if parsed.name == "ppo" else None
+            ego = Ego(method, spec, file_digest(paths[0]) if len(paths) == 1 else _code_digest(parsed), file)
             same = next(
                 (other for other in egos if other.method == method and _identity(other) == _identity(ego)), None
             )
@@ -120,6 +124,17 @@ def read_egos(arguments: Sequence[str]) -> list[Ego]:
     if not egos:
         raise ValueError("ego: name at least one, for example --ego greedy fcp=runs/fcp-*/policy.npz")
     return egos
+
+
+def _code_digest(spec: PolicySpec) -> str:
+    parts = [spec]
+    for part in parts:
+        parts += part.players
+    records = [part.record for part in parts if part.is_known]
+    is_registered = any(record not in RECORDS for record in records)
+    used = [(plugins.POLICIES, record.name) for record in records]
+    code = plugins.identity(used, spec.modules, imports=is_registered)
+    return hashlib.sha256(json.dumps(code).encode()).hexdigest() if code else ""
 
 
 def _identity(ego: Ego) -> tuple[str, str | None]:
@@ -250,9 +265,11 @@ def score(
     if kind == PARTNER:
         egos = skip_met(pool, egos, partners)
     episodes = episodes or pool.episodes
-    check_episodes(len(egos) * len(partners) * episodes)
+    seats = sum(len(pool.seats(partner)) for partner in partners)
+    others = sum(ego.method == other.method for ego in egos for other in egos) if kind == PARTNER else 0
+    check_episodes((len(egos) * seats + others * pool.env.game.n_agents) * episodes)
     cells = list(plan_cells(pool, egos, partners, episodes, kind == PARTNER, kind))
-    config = _config(pool, cells, episodes)
+    config = _config(pool, episodes)
     run: Run[PartnerScore] = Run(out, config, lines=LINES)
     with run:
         if run.results:
@@ -266,12 +283,14 @@ def score(
         return [run.results[cell.tag.key] for cell in cells]
 
 
-def _config(pool: PartnerPool, cells: Sequence[Job], episodes: int) -> dict[str, Any]:
-    specs = [spec for cell in cells for spec in cell.matches[0].team]
-    files = {path for spec in specs for path in PolicySpec.parse(spec).weight_files}
-    plugins = {name: value for name, value in plugins_of([pool.env_id], specs).items() if name not in files}
+def _config(pool: PartnerPool, episodes: int) -> dict[str, Any]:
+    """Return what must be equal for lines to be added; code of egos is part of their keys."""
+    partners = [PolicySpec.parse(pool.spec(partner)) for partner in pool.partners]
+    used = {(plugins.POLICIES, partner.record.name) for partner in partners if partner.is_known}
+    used.add((plugins.GAMES, registry.find(pool.env_id).id))
+    modules = [module for partner in partners for module in partner.modules]
     config = {"pool": pool.name, "pool_sha256": pool.digest, "episodes": episodes, "version": __version__}
-    return config | {"plugins": plugins}
+    return config | {"plugins": plugins.identity(used, modules, imports=False)}
 
 
 def find_best_responses(
@@ -296,10 +315,10 @@ def find_best_responses(
         progress: Called with cells done and cells in all.
 
     Raises:
-        ValueError: ``games`` is less than 2.
+        ValueError: ``episodes`` is less than 2.
     """
     if (episodes or pool.episodes) < 2:
-        raise ValueError("games must be at least 2, not 1: half of them choose the best response, half measure it")
+        raise ValueError("episodes must be at least 2, not 1: half of them choose the best response, half measure it")
     lines = score(
         pool, egos, out, split=None, kind=BEST, episodes=episodes, workers=workers, make=make, progress=progress
     )

@@ -28,7 +28,7 @@ from collab_overcooked.runner.env_variants import by_variant, setting_names, var
 from collab_overcooked.runner.episode import EpisodeLogger, Limits, episode_seed
 from collab_overcooked.runner.match import Match, MatchPlan
 from collab_overcooked.runner.run_plans import check_episodes
-from collab_overcooked.runner.teams import SEAT, SWAPPED, parse_seats, read_team, specs_as_given, team_text
+from collab_overcooked.runner.teams import SWAPPED, parse_seats, read_team, spec_of, specs_as_given, team_text
 
 FILES = (".yaml", ".yml")
 
@@ -381,8 +381,7 @@ def plan_evaluation(
     """
     entries = read_team(team)
     for entry in entries:
-        seat = SEAT.match(entry)
-        PolicySpec.parse(entry[seat.end() :] if seat else entry).permit()
+        PolicySpec.parse(spec_of(entry)).permit()
     return plan_known_team(suite, entries, seed=seed, options=options, limits=limits, **suite_options)
 
 

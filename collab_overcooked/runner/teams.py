@@ -16,6 +16,12 @@ ALL = "all"  # stands for all seats that are not named
 SWAPPED = ", seats swapped"  # suffix of a task that a team plays in reversed order of seats
 
 
+def spec_of(entry: str) -> str:
+    """Return the policy spec of a ``seat=policy`` text, or of a spec without a seat."""
+    seat = SEAT.match(entry)
+    return entry[seat.end() :] if seat else entry
+
+
 @dataclass(frozen=True)
 class Team:
     """The policies of all seats, and their specs."""

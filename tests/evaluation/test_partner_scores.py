@@ -35,6 +35,7 @@ from collab_overcooked.evaluation.partner_scores import (
 from collab_overcooked.metrics.intervals import mean_ci
 from collab_overcooked.metrics.registry import measure
 from collab_overcooked.policies.policy_file import Met, policy_path, read_policy, with_met
+from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.registry import make
 from collab_overcooked.runner import batched
 from collab_overcooked.runner.episode import derive_seed, play_episode
@@ -123,6 +124,37 @@ def test_an_interrupted_evaluation_is_continued_and_extended(pool, files, tmp_pa
         score(pool, egos, out, episodes=3)
 
 
+CODE = """
+from collab_overcooked.policies.api import PolicyBase
+
+class Still(PolicyBase):
+    name = "still"
+
+    def reset(self, seat, info, seed):
+        pass
+
+    def act(self, seen):
+        return seen.idle_action
+"""
+
+
+def test_egos_with_code_of_their_own_are_added_and_played_again_when_it_changes(pool, tmp_path):
+    out, file = tmp_path / "out", tmp_path / "mine.py"
+    file.write_text(CODE)
+    spec = PolicySpec.parse(f"{file}:Still").permit().text
+    known = score(pool, read_egos(["greedy"]), out, families=["clone"])
+    added = score(pool, read_egos([spec]), out, families=["clone"])
+    assert len(added) == len(known) and added[0].sha256 and not known[0].sha256
+    file.write_text(CODE + "# another policy\n")
+    changed = score(pool, read_egos([spec]), out, families=["clone"])
+    assert {line.key for line in changed}.isdisjoint(line.key for line in added)
+
+
+def test_too_many_episodes_are_refused_before_they_are_planned(pool, tmp_path):
+    with pytest.raises(ValueError, match=r"this is 2,333,331 episodes in all, allowed are 1,000,000"):
+        score(pool, read_egos(["greedy"]), tmp_path, episodes=333_333)
+
+
 def test_an_ego_that_met_a_partner_is_skipped(pool, files, tmp_path, caplog):
     with_met(read_policy(files / "a.npz"), [pool.partners[0].met]).save(files / "a.npz")
     egos = read_egos([f"sp={files}/*.npz"])
@@ -164,7 +196,7 @@ def test_the_games_of_best_responses_are_none_that_are_scored(pool):
         cells = plan_cells(pool, egos, pool.partners, 50, False, kind)
         seeds[kind] = {match.seed for cell in cells for match in cell.matches}
     assert len(seeds["best"]) == len(seeds["partner"]) == 50 and not seeds["best"] & seeds["partner"]
-    with pytest.raises(ValueError, match="games must be at least 2, not 1"):
+    with pytest.raises(ValueError, match="episodes must be at least 2, not 1"):
         find_best_responses(pool, egos, Path("none"), 1)
 
 

@@ -46,6 +46,25 @@ def answer_of(chat) -> str:
     return calls_text([(name, json.dumps(values)) for name, values in calls]) if calls else answer["content"]
 
 
+def test_chats_of_people_need_consent_also_where_models_took_part(tmp_path):
+    run = tmp_path / "run"
+    evaluate(plan_evaluation("rush", ["all=greedy"], episodes=1, options={"max_cycles": 2}), run)
+    records = [json.loads(line) for line in (run / "records.jsonl").read_text().splitlines()]
+    for record in records:
+        record["team"]["agent_0"] = "person"
+    (run / "records.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    export = ["export", "chat", str(run), "--out", str(tmp_path / "chats")]
+    for exchanges in (False, True):
+        if exchanges:
+            (run / "exchanges.jsonl").write_text("")
+        refused = CliRunner().invoke(app, export)
+        assert refused.exit_code == 2 and "a person takes part; --people" in refused.stderr
+    refused = CliRunner().invoke(app, [*export, "--people", "--tasks", records[0]["task"]])
+    assert refused.exit_code == 2 and "its chats are those of its models, all of them" in refused.stderr
+    refused = CliRunner().invoke(app, [*export, "--seat", "0"])
+    assert refused.exit_code == 2 and "--set and --seat are for the other formats" in refused.stderr
+
+
 class Recorded:
     """A model that answers each request as an exported chat does."""
 

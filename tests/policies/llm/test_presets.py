@@ -42,6 +42,7 @@ def test_presets_belong_to_the_suite_of_their_game() -> None:
     assert presets_of("rush", team) == []
     (collab,) = presets_of("collab-overcooked", ["all=llm:m?preset=collab"])
     assert collab.options == {"action_level": "medium", "preset": "original"}
+    assert presets_of("collab-overcooked", ["llm:m?preset=collab"] * 2) == [collab], "specs in seat order"
 
 
 def test_the_paper_of_collab_overcooked_shows_all_that_was_said_done_and_planned(play_team) -> None:

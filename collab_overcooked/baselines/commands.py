@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +16,10 @@ from collab_overcooked.baselines.seeds import train_seeds
 from collab_overcooked.baselines.settings import TrainingSettings, read_config, settings_from
 from collab_overcooked.baselines.state_augmented import read_round_settings, run_rounds
 from collab_overcooked.baselines.train_logger import BUSY, check_services, send_logs, write_log
-from collab_overcooked.baselines.training import TrainingOutcome
+from collab_overcooked.baselines.training import TrainingOutcome, claim_folder
 from collab_overcooked.baselines.training import train as train_ppo
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.documents import Document
-from collab_overcooked.io.files import read_bytes, write_atomic
 from collab_overcooked.runner.run import only_writer, resumable
 
 logger = logging.getLogger(__name__)
@@ -173,7 +171,7 @@ def report(outcome: TrainingOutcome) -> list[str]:
 
 
 def run_cloning(values: Mapping[str, Any], folder: Path, command: str) -> None:
-    """Clone a policy into a folder: ``policy.npz``, ``settings.json`` and ``log.jsonl``.
+    """Clone a policy into a folder: ``policy.npz``, ``settings.json`` and ``log.jsonl``; one that is there is kept.
 
     Raises:
         ValueError: ``steps`` is set; cloning takes ``epochs``.
@@ -182,11 +180,13 @@ def run_cloning(values: Mapping[str, Any], folder: Path, command: str) -> None:
         raise ValueError("steps: cloning goes by epochs; use --hyper epochs=30")
     with only_writer(folder, BUSY):
         settings = settings_from(Cloning, values)
-        _claim(folder, values)
+        claim_folder(folder, asdict(settings))
+        if (folder / "policy.npz").exists():
+            logger.info(f"{folder}: the policy is there")
+            return
         copy = clone_policy(settings, command)
-        copy.file.save(folder / "policy.npz")
-        write_atomic(folder / "settings.json", _settings_line(values))
         write_log(folder, copy.log)
+        copy.file.save(folder / "policy.npz")
         best = min(copy.log, key=lambda entry: entry.get("unseen_loss", entry["known_loss"]))
         part, description = ("unseen", "held out") if "unseen_agreement" in best else ("known", "learned from")
         share = best[f"{part}_agreement"]
@@ -196,14 +196,3 @@ def run_cloning(values: Mapping[str, Any], folder: Path, command: str) -> None:
         )
         logger.info(f"mean return over {measured['games']} games with itself: {measured['return']}")
         logger.info(f"written: {folder}/policy.npz")
-
-
-def _claim(folder: Path, values: Mapping[str, Any]) -> None:
-    path = folder / "settings.json"
-    existing = read_bytes(path) if path.exists() else b""
-    if (folder / "policy.npz").exists() and existing != _settings_line(values):
-        raise ValueError(f"{folder}: holds a policy of other settings; choose another folder")
-
-
-def _settings_line(values: Mapping[str, Any]) -> bytes:
-    return json.dumps(dict(values), indent=1).encode() + b"\n"

@@ -21,10 +21,9 @@ from collab_overcooked.baselines.actor_critic import ACTIVATIONS, MASKED
 from collab_overcooked.baselines.memory import Inputs
 from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.envs.api import Game
-from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.api import AgentView, EnvInfo, simulator_of
 from collab_overcooked.policies.batch_views import Views
-from collab_overcooked.policies.policy_file import MODES, PolicyFile, TeamNetwork, read_policy
+from collab_overcooked.policies.policy_file import PolicyFile, TeamNetwork, read_policy, split_mode
 from collab_overcooked.policies.trained import NetworkPolicy
 
 Array = np.ndarray
@@ -239,12 +238,10 @@ def from_text(text: str) -> TransformerPolicy:
     Raises:
         ValueError: The file or its mode is missing or unknown, or the network chooses for one seat.
     """
-    name, _, mode = text.partition(",")
-    if mode and mode not in MODES:
-        raise ValueError(f"policy 'mat': {near_matches('mode', mode, MODES)}")
-    if not name.strip():
+    name, mode = split_mode("mat", text)
+    if not name:
         raise ValueError("policy 'mat' needs a file, for example 'mat:runs/mat/policy.npz'")
-    file = read_policy(Path(name.strip()))
+    file = read_policy(Path(name))
     if not isinstance(file.network, TeamNetwork):
         raise ValueError(f"{name}: chooses for one seat; use ppo:{name}")
-    return TransformerPolicy(file, mode or None)
+    return TransformerPolicy(file, mode)

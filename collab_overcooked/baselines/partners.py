@@ -16,7 +16,15 @@ from collab_overcooked.io.files import file_digest
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.batched import plays_in_batches
 from collab_overcooked.policies.observation import observation_options
-from collab_overcooked.policies.policy_file import Met, Network, PolicyFile, choose, policy_path, read_policy
+from collab_overcooked.policies.policy_file import (
+    Met,
+    Network,
+    PolicyFile,
+    choose,
+    policy_path,
+    read_policy,
+    split_mode,
+)
 from collab_overcooked.policies.specs import PolicySpec
 
 Array = np.ndarray
@@ -116,7 +124,6 @@ def read_partner(pool: PartnerPool, partner: Partner, noise: float = 0.0) -> Tra
         ValueError: The partner does not play in batches, or is a program that shall be noisy.
     """
     spec = PolicySpec.parse(pool.spec(partner))
-    name, _, mode = spec.parameters.partition(",")
     if spec.name != "ppo":
         if not plays_in_batches(spec.make(), pool.env_id):
             raise ValueError(
@@ -126,8 +133,9 @@ def read_partner(pool: PartnerPool, partner: Partner, noise: float = 0.0) -> Tra
         if noise:
             raise ValueError(f"partner_noise: partner {partner.name} is a program; use noisy:{noise:g} in its pool")
         return TrainingPartner(None, met=partner.met, seat=partner.seat, make=spec.make)
-    file = read_policy(policy_path(name.strip()))
-    if mode:
+    name, mode = split_mode("ppo", spec.parameters)
+    file = read_policy(policy_path(name))
+    if mode is not None:
         file = replace(file, meta={**file.meta, "mode": mode})
     return TrainingPartner(file, noise, partner.met, partner.seat)
 

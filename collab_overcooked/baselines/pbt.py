@@ -38,7 +38,7 @@ from collab_overcooked.io.files import write_atomic
 from collab_overcooked.policies.policy_file import PolicyFile, halved, read_policy
 from collab_overcooked.runner.registrations import JobNeeds, refuse_known_here_only
 from collab_overcooked.runner.run import only_writer
-from collab_overcooked.runner.workers import RAY, deaths_reported, open_pool, read_workers
+from collab_overcooked.runner.workers import RAY, deaths_reported, open_pool, read_workers, terminating
 
 logger = logging.getLogger(__name__)
 
@@ -224,7 +224,7 @@ def run_pbt(pbt: PbtSettings, settings: TrainingSettings, folder: Path, *, comma
         if not state["generation"]:
             for k, values in enumerate(state["members"]):
                 keep(Training(settings_from(TrainingSettings, values)), folder, k, 0)
-        with pool_of(pbt) as pool:
+        with terminating(pool_of(pbt)) as pool:
             while state["generation"] * pbt.generation_steps < settings.steps:
                 state = next_generation(state, pbt, settings, folder, pool, game)
                 write_atomic(path, schema.json_line(state, state_check(pbt.population), indent=1))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import multiprocessing
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future, as_completed
 from pathlib import Path
@@ -14,7 +13,7 @@ from collab_overcooked.io.checks import OptionError
 from collab_overcooked.reporting.result_table import ResultTable
 from collab_overcooked.runner.registrations import JobNeeds, refuse_known_here_only
 from collab_overcooked.runner.run import only_writer
-from collab_overcooked.runner.workers import deaths_reported, open_pool, read_workers
+from collab_overcooked.runner.workers import deaths_reported, open_pool, read_workers, terminating
 
 logger = logging.getLogger(__name__)
 
@@ -54,7 +53,8 @@ def train_seeds(
                 logger.info(f"{task[2]}: trained")
         else:
             refuse_known_here_only(JobNeeds(frozenset() if env_id is None else frozenset({env_id})))
-            _train_in_pool(open_pool(chosen, min(chosen.count, len(tasks))), tasks)
+            with terminating(open_pool(chosen, min(chosen.count, len(tasks)))) as pool:
+                _train_in_pool(pool, tasks)
         folders = [path for _, _, path in tasks]
         if not all(map(_logs_returns, folders)):
             return None
@@ -75,18 +75,11 @@ def _train_in_pool(pool: Executor, tasks: Sequence[tuple[Train, int, Path]]) -> 
         unfinished = [seed for future, (_, seed, _) in waiting.items() if not future.done() or future.exception()]
         return f"the same command resumes what is unfinished, seed {' and '.join(map(str, unfinished))}"
 
-    try:
-        with deaths_reported(advice):
-            waiting |= {pool.submit(_train_seed, *task): task for task in tasks}
-            for future in as_completed(waiting):
-                future.result()
-                logger.info(f"{waiting[future][2]}: trained")
-    except BaseException:
-        for process in multiprocessing.active_children():  # their checkpoints are complete at all times
-            process.terminate()
-        raise
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+    with deaths_reported(advice):
+        waiting |= {pool.submit(_train_seed, *task): task for task in tasks}
+        for future in as_completed(waiting):
+            future.result()
+            logger.info(f"{waiting[future][2]}: trained")
 
 
 def _train_seed(train: Train, seed: int, folder: Path) -> None:

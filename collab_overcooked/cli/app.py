@@ -25,6 +25,13 @@ class TextConsole(Console):
         """Print strings and rich renderables."""
         super().print(*(Text(redact(harmless(item))) if isinstance(item, str) else item for item in objects), **options)
 
+    def on_broken_pipe(self) -> None:
+        """End without an error if the reader of the output has gone, as in ``collab-overcooked list tasks | head``."""
+        try:
+            super().on_broken_pipe()
+        except SystemExit:
+            raise SystemExit(0) from None
+
 
 OUT = TextConsole(soft_wrap=True, highlight=False)
 ERR = TextConsole(stderr=True, soft_wrap=True, highlight=False)
@@ -120,7 +127,7 @@ def run(
             commands([*arguments, "--help"], result_action="return_value")
             return 2  # a subcommand is missing
         return commands(arguments, result_action="return_value")
-    except BrokenPipeError:  # `collab-overcooked list tasks | head`
+    except BrokenPipeError:  # of what is written past the console
         sys.stderr.close()
         return 0
     except (ValueError, OSError) as error:

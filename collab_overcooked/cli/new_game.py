@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -30,7 +31,7 @@ def new_game(
     if path.exists():
         raise ValueError(f"{path} exists; choose another name or folder")
     text = read_shipped("cli/new_game.txt")
-    for word, value in (("NAME", name), ("MODULE", module), ("FILE", str(path))):
-        text = re.sub(rf"\b{word}\b|\b{word}(?=-v0)", value, text)
+    values = {"NAME": name, "MODULE": module, "FILE": shlex.quote(str(path))}
+    text = re.sub(r"\b(NAME|MODULE|FILE)\b", lambda found: values[found[1]], text)
     write_atomic(path, text.encode())
     OUT.print(f"written: {path}\nIts first lines name commands that play, evaluate, train and check it.")

@@ -13,14 +13,14 @@ from collab_overcooked.cli.app import OUT, say
 def warm(*games: Annotated[str, Parameter(help="Environment ids. Default: all.")]) -> None:
     """Compile the kernels of games in parallel, so that no first step waits for them."""
     from collab_overcooked.io.processes import available_cores
-    from collab_overcooked.runner.workers import Workers, open_pool
+    from collab_overcooked.runner.workers import Workers, open_pool, terminating
 
     ids = games or tuple(registry.registered())
     for name in ids:
         registry.find(name)  # refuses unknown ones before any process starts
     workers = min(available_cores(), len(ids))
     say(f"compiling {len(ids)} games in {workers} processes")
-    with open_pool(Workers(workers), workers) as pool:
+    with terminating(open_pool(Workers(workers), workers)) as pool:
         for name, seconds in zip(ids, pool.map(compile_kernels, ids), strict=True):
             OUT.print(f"{name}: {f'{seconds:.1f} s' if seconds else 'compiled already'}")
 

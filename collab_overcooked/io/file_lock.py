@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Self
@@ -13,6 +14,7 @@ if sys.platform == "win32":
 else:
     import fcntl
 
+WINDOWS_POLL = 0.05  # seconds between two tries
 FAR = 1 << 62  # Windows blocks access to the locked byte, so it lies beyond all contents
 
 
@@ -39,13 +41,25 @@ class FileLock:
         self._file = self._path.open("ab")
         try:
             if sys.platform == "win32":
-                self._file.seek(FAR)
-                msvcrt.locking(self._file.fileno(), msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
+                self._lock_on_windows(wait)
             else:
                 fcntl.flock(self._file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             self._file.close()
             raise BlockingIOError(error.errno, "is in use by another process", str(self._path)) from None
+
+    def _lock_on_windows(self, wait: bool) -> None:
+        if sys.platform == "win32":
+            while True:
+                self._file.seek(FAR)
+                try:
+                    msvcrt.locking(self._file.fileno(), msvcrt.LK_NBLCK, 1)
+                except OSError:
+                    if not wait:
+                        raise
+                    time.sleep(WINDOWS_POLL)  # its own waiting gives up after ten seconds
+                else:
+                    return
 
     def _is_there(self) -> bool:
         try:

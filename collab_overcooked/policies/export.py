@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -66,12 +67,17 @@ def export_policy(
         "mode": mode or ("greedy" if values else "sample"),
     }
     if path.suffix == ".npz":
-        PolicyFile(_network(model, kind, game, activation), meta).save(path, np.float32)
+        with _evaluating(model.policy) if kind == "SB3 model" else _evaluating(model):
+            network = _network(model, kind, game, activation)
+        PolicyFile(network, meta).save(path, np.float32)
     elif path.suffix == ".zip":
         sb3_state(model.policy, 1)  # refuses recurrent layers whose state could not be carried
         setattr(model, KEY, meta)  # the model's own saving keeps all attributes
-        with draft(path) as beside:
-            model.save(beside)
+        try:
+            with draft(path) as beside:
+                model.save(beside)
+        finally:
+            delattr(model, KEY)
     else:
         import torch
 
@@ -114,6 +120,19 @@ def _game_of(env: Any) -> FullGame:
     raise ValueError(f"env must be an environment or a game of this package, not {quote_value(env)}")
 
 
+@contextmanager
+def _evaluating(model: Any) -> Iterator[None]:
+    """Switch dropout and batch normalisation of a module off for a block; plain layers have none."""
+    modes = {part: part.training for part in model.modules()} if hasattr(model, "modules") else {}
+    if modes:
+        model.eval()
+    try:
+        yield
+    finally:
+        for part, mode in modes.items():
+            part.training = mode
+
+
 def _network(model: Any, kind: str, game: FullGame, activation: str | None) -> Network:
     shape = game.single_observation_space.shape
     scale = np.ones((1,) * len(shape), np.float32)
@@ -124,7 +143,6 @@ def _network(model: Any, kind: str, game: FullGame, activation: str | None) -> N
         return network
     if kind == "SB3 model":
         policy = model.policy
-        policy.set_training_mode(False)
         state = sb3_state(policy, PROBES)
         forward: Forward = lambda observations, state: sb3_forward(policy, observations, state)  # noqa: E731
         family = sb3_family(policy)
@@ -133,7 +151,6 @@ def _network(model: Any, kind: str, game: FullGame, activation: str | None) -> N
             memory = [policy.lstm_actor] if family == "recurrent" else []
             parts = [policy.features_extractor, *memory, policy.mlp_extractor.policy_net, policy.action_net]
     else:
-        model.eval()
         state = torch_state(model, PROBES)
         forward = lambda observations, state: torch_forward(model, observations, state)  # noqa: E731
         parts = [model]

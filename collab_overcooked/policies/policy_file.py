@@ -415,6 +415,18 @@ def is_stand_in(name: str) -> bool:
     return name.startswith(tuple(f"{kind}_" for kind in STAND_INS))
 
 
+def split_mode(policy: str, text: str) -> tuple[str, str | None]:
+    """Return the file or name of a spec's parameters and the mode after a comma, None without one.
+
+    Raises:
+        ValueError: The mode is unknown.
+    """
+    name, _, mode = (part.strip() for part in text.partition(","))
+    if mode and mode not in MODES:
+        raise ValueError(f"policy {policy!r}: {near_matches('mode', mode, MODES)}")
+    return name, mode or None
+
+
 def policy_path(text: str) -> Path:
     """Return the file of a built-in name or path.
 

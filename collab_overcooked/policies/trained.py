@@ -8,19 +8,18 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.api import FullGame
-from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.action_history import append_history
 from collab_overcooked.policies.api import AgentView, EnvInfo, PolicyBase
 from collab_overcooked.policies.batch_views import Views
 from collab_overcooked.policies.observation import Observer, select_observation
 from collab_overcooked.policies.policy_file import (
-    MODES,
     PolicyFile,
     TeamNetwork,
     choose,
     policy_path,
     preferences,
     read_policy,
+    split_mode,
 )
 from collab_overcooked.policies.torch_threads import one_torch_thread
 
@@ -185,7 +184,5 @@ def from_text(text: str) -> TrainedPolicy:
     Raises:
         ValueError: The policy or its mode is unknown.
     """
-    name, _, mode = text.partition(",")
-    if mode and mode not in MODES:
-        raise ValueError(f"policy 'ppo': {near_matches('mode', mode, MODES)}")
-    return TrainedPolicy(read_policy(policy_path(name.strip())), mode or None)
+    name, mode = split_mode("ppo", text)
+    return TrainedPolicy(read_policy(policy_path(name)), mode)

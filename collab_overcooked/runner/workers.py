@@ -138,6 +138,8 @@ def _run_in_pool(
     except BaseException as error:  # also Ctrl+C; what was yielded is on disk
         if stop is not None:
             stop()
+        if isinstance(pool, _Processes) and not isinstance(error, Exception):
+            pool.terminate()
         pool.shutdown(wait=True, cancel_futures=True)
         if isinstance(error, Exception):
             yield from _finished(running)
@@ -186,6 +188,19 @@ def open_pool(workers: Workers, count: int, threads: bool = False) -> Executor:
     return ThreadPoolExecutor(count) if threads else _Processes(count)
 
 
+@contextmanager
+def terminating(pool: Executor) -> Iterator[Executor]:
+    """Shut an executor down at the end of the block; an error or Ctrl-C in it ends processes that still work."""
+    try:
+        yield pool
+    except BaseException:
+        if isinstance(pool, _Processes):
+            pool.terminate()
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
 class _Processes(ProcessPoolExecutor):
     """Processes that know the registered games and policies, and never run the caller's script or notebook.
 
@@ -203,6 +218,11 @@ class _Processes(ProcessPoolExecutor):
         job = pack_call(function, *args, **kwargs)
         with caller_hidden():  # it may start a process
             return super().submit(call, self._registrations, job)
+
+    def terminate(self) -> None:
+        """End the processes without waiting for what they do."""
+        for process in tuple((self._processes or {}).values()):
+            process.terminate()
 
 
 def _begin_process() -> None:

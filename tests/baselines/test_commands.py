@@ -107,6 +107,18 @@ def test_cloning_by_command(tmp_path):
     assert "mean return over" not in done.stderr  # a pair's score is cross-play's
 
 
+def test_a_finished_clone_is_kept_and_one_of_other_settings_refused(tmp_path):
+    done = run("evaluate", "rush", "--scenario", "easy", "--episodes", 2, "--no-report", "--out", tmp_path / "games")
+    assert done.exit_code == 0, done.output
+    clone = ("train", "bc", "KitchenRush-v0", "--data", tmp_path / "games", "--out", tmp_path / "clone", "--hyper")
+    first = run(*clone, "epochs=2", "trunk=[8]")
+    assert first.exit_code == 0 and "written" in first.stderr, first.output
+    again = run(*clone, "trunk=[8]", "epochs=2", "learning_rate=0.001")  # in another order, with a default
+    assert again.exit_code == 0 and "the policy is there" in again.stderr, again.output
+    other = run(*clone, "epochs=3", "trunk=[8]")
+    assert other.exit_code == 2 and "epochs was 2, now 3" in other.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "kept"),
     [

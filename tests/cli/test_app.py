@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -184,3 +185,12 @@ def test_values_are_checked_where_they_are_given(command: str, problem: str) -> 
     """Also by commands that need none of them for what they print."""
     done = run(*command.split())
     assert done.exit_code == 2 and problem in done.output, done.output
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a shell with pipes")
+def test_a_reader_who_has_read_enough_is_no_error():
+    command = f"{sys.executable} -m collab_overcooked list tasks"
+    done = subprocess.run(
+        ["bash", "-c", f"{command} | head -1; exit ${{PIPESTATUS[0]}}"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr

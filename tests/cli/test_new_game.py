@@ -92,3 +92,10 @@ def test_what_exists_is_not_overwritten(written):
     assert "other.py exists" in run("new-game", "Other", "--out", written.parent).stderr.replace("\n", "")
     assert "name must be CamelCase, such as LampRoom, not 'lamp'" in run("new-game", "lamp").stderr
     assert written.read_bytes() == before
+
+
+def test_names_of_folders_are_taken_as_they_are(tmp_path):
+    folder = tmp_path / "my games\\new"
+    done = run("new-game", "LampRoom", "--out", folder)
+    assert done.exit_code == 0, done.output
+    assert f"--import '{folder}/lamproom.py'" in (folder / "lamproom.py").read_text()

@@ -455,3 +455,20 @@ def test_other_weights_under_the_same_name_are_another_run(ppo, tmp_path):
     before = plan.config()["plugins"]
     (tmp_path / "m.zip").write_bytes((tmp_path / "m.zip").read_bytes() + b"\0")
     assert plan.config()["plugins"] != before
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".zip"])
+def test_an_export_leaves_the_model_as_it_was(suffix, tmp_path):
+    model = made_ppo(obs="features")
+    model.policy.set_training_mode(True)
+    model.policy.action_net.eval()
+    before, names = {part: part.training for part in model.policy.modules()}, {*vars(model)}
+    export_policy(model, tmp_path / f"model{suffix}")
+    assert {part: part.training for part in model.policy.modules()} == before
+    assert {*vars(model)} == names
+    play(f"{'ppo' if suffix == '.npz' else 'sb3'}:{tmp_path}/model{suffix}")
+
+
+def test_spaces_around_a_mode_do_not_matter():
+    for text in ("ppo:cramped_room, greedy", "ppo: cramped_room ,greedy"):
+        assert PolicySpec.parse(text).mode == make_policy(text).mode == "greedy"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import multiprocessing
 import subprocess
 import sys
 import threading
@@ -182,3 +183,17 @@ def test_a_folder_that_is_refused_is_not_kept_locked(tmp_path):
         Run(tmp_path, {"seed": 1})
     with Run(tmp_path, {"seed": 0}):
         pass
+
+
+def test_an_interrupt_ends_the_processes_of_its_pool_and_no_others() -> None:
+    """Without an end to the first process the test would wait for it."""
+    context = multiprocessing.get_context("spawn")
+    bystander = context.Process(target=time.sleep, args=(3600,), daemon=True)
+    bystander.start()
+    with pytest.raises(KeyboardInterrupt), workers.terminating(workers.open_pool(Workers(1), 1)) as pool:
+        future = pool.submit(time.sleep, 3600)
+        while not future.running():
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+    assert bystander.is_alive()
+    bystander.terminate()

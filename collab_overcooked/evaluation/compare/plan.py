@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -197,6 +199,7 @@ def make_plan(
     known = {setting.name: None for game in chosen for setting in registry.load_suite(game).benchmark(budget).settings}
     plan = structs.replace(plan, only=_with_commas(list_of_names(only), list(known)))
     players = {spec: (make or make_known_policy)(spec) for spec in specs}
+    folders = _folders(specs)
     entries: list[Entry] = []
     skipped: list[Skipped] = []
     for game in chosen:
@@ -204,7 +207,7 @@ def make_plan(
         for setting in benchmark.settings:
             reasons = _reasons(plan, game, setting, players)
             entries += [
-                Entry(game, setting.name, (spec, spec), f"{game}/{_slug(setting.name)}/{_slug(spec)}")
+                Entry(game, setting.name, (spec, spec), f"{game}/{_slug(setting.name)}/{folders[spec]}")
                 for spec, reason in reasons.items()
                 if reason is None
             ]
@@ -212,7 +215,7 @@ def make_plan(
         if crossplay and benchmark.mixed_teams:
             reasons = _reasons(plan, game, benchmark.pairs, players)
             partners = [spec for spec, reason in reasons.items() if reason is None and not is_blind(spec)]
-            entries += _pairs(game, benchmark, partners)
+            entries += _pairs(game, benchmark, partners, folders)
     return structs.replace(plan, entries=tuple(entries), skipped=tuple(skipped))
 
 
@@ -240,7 +243,7 @@ def _check_names(policies: Sequence[str], games: Sequence[str], options: Mapping
         check_distinct(name, values)
 
 
-def _pairs(game: str, benchmark: Benchmark, specs: Sequence[str]) -> list[Entry]:
+def _pairs(game: str, benchmark: Benchmark, specs: Sequence[str], folders: Mapping[str, str]) -> list[Entry]:
     if len(specs) < 2:
         return []
     teams = [
@@ -250,7 +253,7 @@ def _pairs(game: str, benchmark: Benchmark, specs: Sequence[str]) -> list[Entry]
         if i <= j or not benchmark.both_orders
     ]
     return [
-        Entry(game, benchmark.pairs.name, team, f"{game}/crossplay/{'+'.join(map(_slug, team))}", True)
+        Entry(game, benchmark.pairs.name, team, f"{game}/crossplay/{'+'.join(folders[spec] for spec in team)}", True)
         for team in teams
     ]
 
@@ -287,3 +290,13 @@ def _reason(player: Policy, game: Any, task: str, setting: Setting) -> str | Non
 
 def _slug(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9._=]+", "-", text)
+
+
+def _folders(specs: Sequence[str]) -> dict[str, str]:
+    """Return a name of a folder for each policy, with a digest where that of another one would be the same."""
+    counts = Counter(map(_slug, specs))
+    names = {}
+    for spec in specs:
+        name = _slug(spec)
+        names[spec] = name if counts[name] == 1 else f"{name}-{hashlib.sha256(spec.encode()).hexdigest()[:8]}"
+    return names

@@ -97,3 +97,10 @@ def test_a_plan_is_read_as_it_was_written(comparison_plan: plans.ComparisonPlan,
     (tmp_path / plans.PLAN).write_text('{"games": 1}')
     with pytest.raises(ValueError, match="is not a plan"):
         plans.read_plan(tmp_path)
+
+
+def test_policies_with_similar_names_have_folders_of_their_own():
+    specs = ["ppo:cramped_room", "ppo:a/b.npz", "ppo:a-b.npz", "greedy"]
+    folders = plans._folders(specs)
+    assert len({*folders.values()}) == len(specs)
+    assert (folders["greedy"], folders["ppo:cramped_room"]) == ("greedy", "ppo-cramped_room")

@@ -23,14 +23,15 @@ from collab_overcooked.io.structs import Count, Number
 from collab_overcooked.metrics.intervals import Estimate, mean_ci, mean_of_groups
 from collab_overcooked.metrics.registry import measure
 from collab_overcooked.policies.named import read_named
+from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.runner.env_variants import Variant, changed_options, variant_of
-from collab_overcooked.runner.episode import derive_seed
+from collab_overcooked.runner.episode import episode_seed
 from collab_overcooked.runner.match import Match, cached_env, plugins_of
 from collab_overcooked.runner.records import CONFIG, JsonlFormat
 from collab_overcooked.runner.run import Run
 from collab_overcooked.runner.run_plans import Job, check_episodes
-from collab_overcooked.runner.teams import MakePolicy, make_team
+from collab_overcooked.runner.teams import MakePolicy
 from collab_overcooked.runner.workers import read_workers, run_jobs
 
 if TYPE_CHECKING:
@@ -297,10 +298,12 @@ def cross_play(
             folder with another cross-play in it.
     """
     episodes, seed = parse_integer("episodes", episodes, 1), parse_integer("seed", seed, 0)
-    chosen, batch_size = read_workers(workers), parse_integer("batch_size", batch_size, 1)
+    chosen = read_workers(workers, default=None if make is None else 1)
+    batch_size = parse_integer("batch_size", batch_size, 1)
     names, specs = read_pool(pool)
     check_episodes(len(specs) ** 2 * episodes)
-    make_team(specs, make)  # refuses unknown policies
+    for spec in specs:
+        (make or make_policy)(spec)  # refuses unknown ones
     game = cached_env(env_id, options or {}).game
     returns = np.zeros((len(names), len(names), episodes))
     named, plugins = dict(zip(names, specs, strict=True)), plugins_of([game.id], specs)
@@ -342,7 +345,7 @@ def plan_pairs(
             numbers = episodes[first : first + batch_size]
             team = (specs[one], *[specs[other]] * others)
             kind = Match(env_id=env_id, env_kwargs=dict(options), team=team, task="crossplay")
-            games = tuple(replace(kind, first=k, seed=derive_seed(seed, kind.task, k)) for k in numbers)
+            games = tuple(replace(kind, first=k, seed=episode_seed(seed, kind.task, k)) for k in numbers)
             jobs.append(Job(games, [(one, other, k) for k in numbers], "returns"))
     return jobs
 

@@ -254,7 +254,7 @@ def score(
     Raises:
         ValueError: No partner is of this split and these families.
     """
-    chosen = read_workers(workers)
+    chosen = read_workers(workers, default=None if make is None else 1)
     partners = pool.select(split, families)
     if not partners:
         there = ", ".join(dict.fromkeys(f"{partner.family} of split {partner.split}" for partner in pool.partners))

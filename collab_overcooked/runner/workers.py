@@ -22,7 +22,7 @@ from typing import Any, Protocol
 
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.processes import available_cores, caller_hidden, pack_call
-from collab_overcooked.policies.specs import make_policy
+from collab_overcooked.policies.specs import make_known_policy
 from collab_overcooked.runner.registrations import (
     JobNeeds,
     call,
@@ -111,7 +111,7 @@ def run_jobs(
         return
     if reason:
         logger.info(f"workers: threads of this process, as {reason}")
-        make = make_policy
+        make = make_known_policy
     left = deque(jobs)
     if make is None and workers.begins_here:
         began = time.monotonic()

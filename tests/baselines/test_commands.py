@@ -108,9 +108,11 @@ def test_cloning_by_command(tmp_path):
 
 
 def test_a_finished_clone_is_kept_and_one_of_other_settings_refused(tmp_path):
-    done = run("evaluate", "rush", "--scenario", "easy", "--episodes", 2, "--no-report", "--out", tmp_path / "games")
+    playing = ("evaluate", "overcooked", "--layouts", "cramped_room", "--episodes", 2, "--no-report", "--workers", 1)
+    done = run(*playing, "--out", tmp_path / "games")
     assert done.exit_code == 0, done.output
-    clone = ("train", "bc", "KitchenRush-v0", "--data", tmp_path / "games", "--out", tmp_path / "clone", "--hyper")
+    clone = ("train", "bc", "Overcooked-v0", "--set", "layout=cramped_room", "obs=features")
+    clone += ("--data", tmp_path / "games", "--out", tmp_path / "clone", "--hyper")
     first = run(*clone, "epochs=2", "trunk=[8]")
     assert first.exit_code == 0 and "written" in first.stderr, first.output
     again = run(*clone, "trunk=[8]", "epochs=2", "learning_rate=0.001")  # in another order, with a default

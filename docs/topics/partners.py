@@ -9,6 +9,8 @@ from functools import cache, partial
 from collab_overcooked.evaluation.partner_pool import pool_names, read_partner_pool
 from collab_overcooked.evaluation.partner_table import HEAT_MAP, PROFILE, Scores, read_scores
 from collab_overcooked.metrics.intervals import Estimate
+from collab_overcooked.policies.policy_file import is_stand_in
+from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.reporting.result_table import Column, ResultTable
 
 from .writing import RESULTS, code, table
@@ -109,17 +111,29 @@ def beside_zsc_eval() -> str:
     return table(("layout", "ego", "BR-Prox here", "ZSC-Eval, its partners"), rows, (2, 3))
 
 
+def _comes_from_greedy(spec: PolicySpec) -> bool:
+    """Return whether a partner is ``greedy``, a wrapper of it, or a clone of its games."""
+    if spec.players:
+        return any(map(_comes_from_greedy, spec.players))
+    return spec.name == "greedy" or (spec.name == "ppo" and is_stand_in(spec.parameters))
+
+
 def best_responses() -> str:
     """Return how the best responses of the built-in pools were measured."""
     rows = []
     for name in pool_names():
-        partners = read_partner_pool(name).partners
+        pool = read_partner_pool(name)
+        partners = pool.partners
+        tests = pool.select("test")
+        derived = sum(_comes_from_greedy(PolicySpec.parse(partner.policy)) for partner in tests)
         best = [partner.best for partner in partners if partner.best]
         games = sorted({one.games for one in best})
         by = dict.fromkeys(one.by.split("/")[0].removeprefix("ppo:") for one in best)
         span = "" if not games else f"{games[0]}" + (f" to {games[-1]}" if len(games) > 1 else "")
-        rows.append((code(name), len(partners), len(best), span, ", ".join(map(code, by))))
-    return table(("pool", "partners", "with best response", "games of each", "best egos"), rows, (1, 2, 3))
+        of_greedy = f"{derived} of {len(tests)}"
+        rows.append((code(name), len(partners), of_greedy, len(best), span, ", ".join(map(code, by))))
+    heads = ("pool", "partners", "tests from `greedy`", "with best response", "games of each", "best egos")
+    return table(heads, rows, (1, 2, 3, 4))
 
 
 def _fact(pool: str) -> Callable[[], str]:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from collab_overcooked import registry
+from collab_overcooked import __version__, registry
 from collab_overcooked.baselines.scores import GAMES, score
 from collab_overcooked.baselines.settings import read_config, shipped_configs
 from collab_overcooked.baselines.train_logger import read_log
@@ -77,7 +77,7 @@ def measure(files: Sequence[PolicyFile], games: int = GAMES) -> dict[str, Any]:
     meta = files[0].meta
     game = registry.load_game(meta["env_id"], **meta["env_kwargs"])
     team = files if len(files) == game.n_agents else [files[0]] * game.n_agents
-    origin = {name: meta[name] for name in ("env_id", "env_kwargs", "algorithm", "command", "seed", "steps")}
+    origin = {name: meta[name] for name in ("env_id", "env_kwargs", "algorithm", "command", "seed", "steps", "version")}
     return origin | {mode: score(game, team, games, seed=1000, mode=mode) for mode in MODES}
 
 
@@ -92,21 +92,24 @@ def table(results: Mapping[str, Any]) -> str:
     """Return results as a Markdown table.
 
     Seeds and every option that differs from its default are named. Policies trained with other options than their
-    configuration's have rows of their own, without published numbers.
+    configuration's, or by another version of the package, have rows of their own, the former without published numbers.
+    Scores are the mean and, in brackets, that of each seed from the lowest on: seeds may fall into groups, which an
+    interval of the mean hides.
     """
     numbers = published()
     head = "| configuration | game | measure | seeds | steps | sampled | greedy | published | reached |"
     lines = [head, "|---|---|---|---:|---:|---:|---:|---|---|"]
     order = [*(name for name in numbers if name in results), *(name for name in results if name not in numbers)]
     for name in order:
-        variants: dict[str, dict[str, Mapping[str, Any]]] = {}
+        variants: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = {}
         for seed, run in results[name].items():
-            variants.setdefault(_variant(name, run), {})[seed] = run
-        for variant, runs in variants.items():
+            variants.setdefault((_variant(name, run), run["version"]), {})[seed] = run
+        for (variant, version), runs in variants.items():
             known = numbers.get(name, {"measure": "return"})
             if variant != _variant(name, {}):
                 known = {"measure": known["measure"]}
-            lines.append(f"| {' | '.join(_row(name, variant, runs, known))} |")
+            title = name if version == __version__ else f"{name} (version {version})"
+            lines.append(f"| {' | '.join(_row(title, variant, runs, known))} |")
     return "\n".join(lines) + "\n"
 
 
@@ -140,12 +143,11 @@ def _spread(values: Sequence[float], what: str) -> str:
     mean = f"{np.mean(values):.{digits}f}"
     if len(values) == 1:
         return mean
-    error = np.std(values) / np.sqrt(len(values))  # as Carroll et al. have it
-    return f"{mean} ± {error:.{digits}f} ({min(values):.{digits}f} to {max(values):.{digits}f})"
+    return f"{mean} ({', '.join(f'{value:.{digits}f}' for value in sorted(values))})"
 
 
 def ship(results: Mapping[str, Any], runs: Path, folder: Path) -> list[Path]:
-    """Copy the best policy of each configuration, named after it, with the score that it was measured at.
+    """Copy the policy of the median seed of each configuration, named after it, with the score that it was measured at.
 
     All of them draw their actions: the likeliest ones may wait for each other for ever, above all beside a stranger.
 
@@ -160,7 +162,7 @@ def ship(results: Mapping[str, Any], runs: Path, folder: Path) -> list[Path]:
     written = []
     for name, entries in results.items():
         what = published().get(name, {"measure": "return"})["measure"]
-        seed = max(entries, key=lambda seed: entries[seed]["sample"][what])
+        seed = median_seed(entries, what)
         path = runs / f"{name}-{seed}" / "policy.npz"
         if path.exists():
             file = read_policy(path)
@@ -168,6 +170,12 @@ def ship(results: Mapping[str, Any], runs: Path, folder: Path) -> list[Path]:
             PolicyFile(file.network, meta).save(folder / f"{name}.npz")
             written.append(folder / f"{name}.npz")
     return written
+
+
+def median_seed(entries: Mapping[str, Mapping[str, Any]], measure: str) -> str:
+    """Return the seed of the median score of sampled play, of two the lower one."""
+    ranked = sorted(entries, key=lambda seed: (entries[seed]["sample"][measure], int(seed)))
+    return ranked[(len(ranked) - 1) // 2]
 
 
 def write(results: Mapping[str, Any], path: Path) -> None:
@@ -183,7 +191,7 @@ def main() -> None:
     parser.add_argument("runs", nargs="?", type=Path, default=Path("runs/train"), help="Folder of the trainings.")
     parser.add_argument("--out", type=Path, help="JSON output file.")
     parser.add_argument("--games", type=int, default=GAMES, help="Games of each policy with itself.")
-    parser.add_argument("--ship", type=Path, help="Folder for the best policy of each configuration.")
+    parser.add_argument("--ship", type=Path, help="Folder for the policy of the median seed of each configuration.")
     chosen = parser.parse_args()
     try:
         trained = gather(chosen.runs, chosen.games)

@@ -7,6 +7,7 @@ import json
 import runpy
 from collections import defaultdict
 
+from collab_overcooked import __version__
 from collab_overcooked.baselines.settings import TrainingSettings, read_config, shipped_configs
 from collab_overcooked.policies.policy_file import builtin_policies, policy_path, read_policy
 
@@ -59,7 +60,7 @@ def v2_training_results() -> str:
 
 
 def trained_policies() -> str:
-    """List the policies that come with the package, and whether the results table has the training that each is of."""
+    """List the policies that come with the package, and the number of trainings that each is the median of."""
     results = json.loads((RESULTS / "baselines.json").read_text("utf-8"))
     rows: list[tuple[str, ...]] = []
     proxies: dict[tuple[str, str], list[tuple[str, ...]]] = defaultdict(list)
@@ -71,22 +72,21 @@ def trained_policies() -> str:
         if score is not None:
             reached = f"{score['success']:.3f} success" if "success" in score else f"{score['return']:.1f}"
         kilobytes = f"{path.stat().st_size / 1000:.0f} kB"
-        # As it reads now: files name an option that is always on and an algorithm that is a setting
-        command = meta["command"].replace(" --resume", "").replace("train maskable-ppo", "train ppo")
-        command = command.removeprefix("collab-overcooked ").partition(" --out ")[0]
-        command = command.replace(f"train ppo --config {name} --seed", "seed")
+        command = meta["command"].removeprefix("collab-overcooked ")
+        if meta["version"] != __version__:
+            command += f" (version {meta['version']})"
         kind, proxy, layout = name.rpartition("bc_")
         if proxy:  # one row for the proxies of all layouts
             template = f"{kind}bc_LAYOUT", command.replace(layout, "LAYOUT")
             proxies[template].append((layout, f"{meta['steps']:,}", reached, kilobytes))
         else:
-            measured = "yes" if str(meta["seed"]) in results.get(name, {}) else "no"
-            rows.append((code(f"ppo:{name}"), code(command), f"{meta['steps']:,}", reached, measured, kilobytes))
+            seeds = str(len(results.get(name, {})) or 1)
+            rows.append((code(f"ppo:{name}"), code(command), seeds, f"{meta['steps']:,}", reached, kilobytes))
     for (name, command), members in proxies.items():
         columns = zip(*members, strict=True)
         names, steps, scores, sizes = (", ".join(c if len({*c}) > 1 else c[:1]) for c in columns)
-        rows.append((f"{code(f'ppo:{name}')}: {names}", code(command), steps, scores, "no", sizes))
-    return table(("policy", "training", "steps", "mean of 100 games", "in the results below", "size"), rows)
+        rows.append((f"{code(f'ppo:{name}')}: {names}", code(command), "1", steps, scores, sizes))
+    return table(("policy", "training", "seeds", "steps", "mean of 100 games", "size"), rows)
 
 
 FACTS = (training_settings, training_configs, training_results, network_results, v2_training_results, trained_policies)

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
+from pathlib import Path
 
 import pytest
 from support.cli_runner import CliRunner
-from train_results import _variant, curve, main, published, table
+from train_results import _variant, curve, main, median_seed, published, table
 
+from collab_overcooked import __version__
+from collab_overcooked.baselines.commands import ALGORITHMS
 from collab_overcooked.baselines.settings import shipped_configs
 from collab_overcooked.cli import app
+from collab_overcooked.cli.app import commands
 from collab_overcooked.cli.training import kept_command
 from collab_overcooked.io.files import file_digest
-from collab_overcooked.policies.policy_file import builtin_policies, policy_path, read_policy
+from collab_overcooked.policies.policy_file import builtin_partners, builtin_policies, policy_path, read_policy
 
 LITTLE = [
     *["--set", "level=level_1", "agents=2"],
@@ -206,7 +211,7 @@ def test_what_is_wrong_is_said_in_one_line(text, answer, tmp_path, monkeypatch):
 
 def a_run(value: float) -> dict:
     scores = {"return": value, "success": value / 300}
-    return {"steps": 1000, "sample": scores, "greedy": scores}
+    return {"steps": 1000, "version": __version__, "sample": scores, "greedy": scores}
 
 
 def test_the_table_says_where_published_numbers_are_reached_and_where_not():
@@ -218,12 +223,23 @@ def test_the_table_says_where_published_numbers_are_reached_and_where_not():
     }
     lines = table(results).splitlines()
     assert lines[2].startswith(
-        "| cramped_room | Overcooked-v0 | return | 0, 1 | 1,000 | 205.0 ± 3.5 (200.0 to 210.0) |"
+        "| cramped_room | Overcooked-v0 | return | 0, 1 | 1,000 | 205.0 (200.0, 210.0) |"
     )
     assert lines[2].endswith("| PPO_SP: yes, PBT: no |")
     assert "PPO_SP 122.3, PBT 140.1" in lines[3] and lines[3].endswith("| PPO_SP: yes, PBT: no |")
     assert lines[4].startswith("| pbt_locked |") and lines[4].endswith("| PBT 175.8 | PBT: no |")
     assert lines[5].endswith("| none |  |")
+
+
+def test_results_of_other_versions_are_marked():
+    results = {"mine": {"0": a_run(1.0), "1": a_run(2.0) | {"version": "0.9.0"}}}
+    rows = [row.split(" | ") for row in table(results).splitlines()[2:]]
+    assert [(row[0], row[3]) for row in rows] == [("| mine", "0"), ("| mine (version 0.9.0)", "1")]
+
+
+def test_the_median_seed_is_shipped():
+    assert median_seed({str(seed): a_run(value) for seed, value in enumerate((5.0, 1.0, 9.0, 3.0, 4.0))}, "return") == "4"
+    assert median_seed({"3": a_run(2.0), "1": a_run(2.0), "2": a_run(1.0), "0": a_run(7.0)}, "return") == "1"
 
 
 def test_every_option_that_differs_is_named_and_has_a_row_without_published_numbers():
@@ -234,6 +250,20 @@ def test_every_option_that_differs_is_named_and_has_a_row_without_published_numb
     assert [row[1] for row in rows] == ["Overcooked-v0", "Overcooked-v0, lexicon alien"]
     assert [row[3] for row in rows] == ["0, 1", "2"] and rows[0][5].startswith("205.0")
     assert "PPO_SP" in rows[0][7] and rows[1][7] == "none"
+
+
+@pytest.mark.parametrize("name", [*builtin_policies(), *builtin_partners()])
+def test_commands_in_builtin_policies_are_those_of_this_version(name):
+    meta = read_policy(policy_path(name)).meta
+    program, *arguments = shlex.split(meta["command"])
+    if program == "python":
+        assert Path(arguments[0]).name == "partner_results.py"
+        return
+    assert program == "collab-overcooked"
+    assert arguments[0] == "train"
+    _, bound, _ = commands.parse_args(arguments, exit_on_error=False, print_error=False)
+    assert bound.arguments["algorithm"] in ALGORITHMS
+    assert bound.arguments.get("config", "cramped_room") in shipped_configs()
 
 
 def test_builtin_policies_were_trained_with_the_options_of_their_configurations():

@@ -48,15 +48,19 @@ def list_names(
         for plural, listing in registry.load_suite(name).listed.items():
             of_suites.setdefault(plural, {})[name] = listing
     known = list(dict.fromkeys([*listings, *of_suites]))
+    options = read_settings(settings)
     if what is None:
+        if options:
+            raise ValueError(f"--set is for names that a game has; name a listing, such as {', '.join(of_suites)}")
         OUT.print("\n".join(known))
         return
     if what not in known:
         raise ValueError(near_matches("listing", what, known))
     groups: dict[tuple[tuple[str, str], ...], list[str]] = {}  # suites by their rows, which several may share
-    options = read_settings(settings)
-    if options and what not in of_suites:
-        raise ValueError(f"--set is for names that a game has, such as {', '.join(of_suites)}, not for {what}")
+    if what not in of_suites:
+        for flag, given in (("--set", bool(options)), ("--suite", suite is not None)):
+            if given:
+                raise ValueError(f"{flag} is for names that a game has, such as {', '.join(of_suites)}, not for {what}")
     for name in of_suites.get(what, {}):
         check_settings(name, options)
     for name, listing in of_suites.get(what, {}).items():
@@ -136,6 +140,8 @@ def describe(
     if file is not None or picture is not None or _is_question(name):
         from collab_overcooked.questions.sets import read_set
 
+        if settings:
+            raise ValueError(f"--set is for names that a game has, not for questions such as {name}")
         describe_item(read_set(file).find(name), picture)
         return
     suites = [registry.load_suite(name) for name in registry.suites()]
@@ -190,7 +196,10 @@ def describe_file(path: str, options: Mapping[str, Any]) -> str:
             continue
         suite = registry.load_suite(next(iter(record.suites)))
         if text := suite.describe(path, options):
+            check_settings(suite.name, options)
             return str(text)
+    if options:
+        raise ValueError(f"--set is for files that a game describes, not for a {kind.name} such as {path}")
     return kind.check([path], kind.options()).text
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -50,17 +50,14 @@ def list_names(
     known = list(dict.fromkeys([*listings, *of_suites]))
     options = read_settings(settings)
     if what is None:
-        if options:
-            raise ValueError(f"--set is for names that a game has; name a listing, such as {', '.join(of_suites)}")
+        refuse_game_options({"--set": options}, of_suites)
         OUT.print("\n".join(known))
         return
     if what not in known:
         raise ValueError(near_matches("listing", what, known))
-    groups: dict[tuple[tuple[str, str], ...], list[str]] = {}  # suites by their rows, which several may share
     if what not in of_suites:
-        for flag, given in (("--set", bool(options)), ("--suite", suite is not None)):
-            if given:
-                raise ValueError(f"{flag} is for names that a game has, such as {', '.join(of_suites)}, not for {what}")
+        refuse_game_options({"--set": options, "--suite": suite}, of_suites, f", not for {what}")
+    groups: dict[tuple[tuple[str, str], ...], list[str]] = {}  # suites by their rows, which several may share
     for name in of_suites.get(what, {}):
         check_settings(name, options)
     for name, listing in of_suites.get(what, {}).items():
@@ -71,6 +68,13 @@ def list_names(
             OUT.print(f"{', '.join(suites)}:")
         width = max(len(name) for name, _ in rows)
         OUT.print("\n".join(f"{name:<{width}}  {summary}".rstrip() for name, summary in rows))
+
+
+def refuse_game_options(given: Mapping[str, Any], listings: Iterable[str], what: str = "") -> None:
+    """Reject options of games, by flag, that a listing of other names would ignore."""
+    for flag, value in given.items():
+        if value:
+            raise ValueError(f"{flag} is for names that a game has, such as {', '.join(listings)}{what}")
 
 
 def check_settings(suite: str, options: Mapping[str, Any]) -> None:

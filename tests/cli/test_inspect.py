@@ -66,7 +66,9 @@ def test_list_refuses_options_of_games_for_other_names(what, option):
 
 
 def test_list_alone_takes_no_option_of_a_game():
-    assert "name a listing, such as tasks" in " ".join(run("list", "--set", "kitchen=paper").stderr.split())
+    assert "--set is for names that a game has, such as tasks" in " ".join(
+        run("list", "--set", "kitchen=paper").stderr.split()
+    )
     assert "tasks" not in run("list", "--suite", "craft").stdout.split()
 
 

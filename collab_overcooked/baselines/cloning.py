@@ -28,6 +28,7 @@ from collab_overcooked.io.files import check_distinct_files
 from collab_overcooked.metrics.registry import episode_return
 from collab_overcooked.policies.observation import observation_options
 from collab_overcooked.policies.policy_file import PolicyFile, halved
+from collab_overcooked.policies.torch_threads import torch_threads
 from collab_overcooked.runner.records import RECORDS, about, read_records
 from collab_overcooked.runner.replay import replay
 
@@ -215,20 +216,20 @@ def clone_policy(settings: Cloning, command: str = "", games: int = GAMES) -> Co
     Raises:
         ValueError: A seat does not exist, or no agent had a choice.
     """
-    torch.set_num_threads(1)
     game = load_game(settings.env, settings.options)
     if settings.seats and max(settings.seats) >= game.n_agents:
         raise ValueError(f"seats must be from 0 to {game.n_agents - 1}, not {settings.seats!r}")
     choices = read_choices(game, settings.data, settings.seats, settings.best)
-    torch.manual_seed(settings.seed)
     rng = np.random.default_rng(settings.seed)
     known, unseen = split(choices, settings.held_out, rng)
     like = settings.network_settings()
     scale = observation_scale(game, settings.seed, bool(settings.convolutions))
-    network = ActorCritic(like, game, scale)
-    log = learn(network, settings, known, unseen)
-    file = halved(policy_file(network.actor(), like, game, "bc", command, len(choices)))
-    measured = score(game, [file] * game.n_agents, games, settings.seed)
+    with torch_threads(1), torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(settings.seed)
+        network = ActorCritic(like, game, scale)
+        log = learn(network, settings, known, unseen)
+        file = halved(policy_file(network.actor(), like, game, "bc", command, len(choices)))
+        measured = score(game, [file] * game.n_agents, games, settings.seed)
     return Copy(dataclasses.replace(file, meta={**file.meta, "score": measured}), tuple(log), len(choices))
 
 

@@ -62,8 +62,17 @@ def write_curves(folder: Path) -> None:
         write_atomic(folder / "curves.svg", picture.encode())
 
 
+def trainings_below(path: Path) -> list[Path]:
+    """Return the training folders at or below a path: folders with ``log.jsonl`` or ``returns.csv``."""
+    for depths in (("", "*/"), ("*/*/",)):
+        files = {file for depth in depths for name in (LOG, RETURNS) for file in path.glob(f"{depth}{name}")}
+        if files:
+            return sorted({file.parent for file in files})
+    return []
+
+
 def training_folders(paths: Sequence[Path]) -> list[Path]:
-    """Return the training folders at or below some paths, each once: folders with ``log.jsonl`` or ``returns.csv``.
+    """Return the training folders at or below some paths, each once; see ``trainings_below``.
 
     Raises:
         ValueError: A path does not exist or holds no training.
@@ -72,8 +81,7 @@ def training_folders(paths: Sequence[Path]) -> list[Path]:
     for path in paths:
         if not path.is_dir():
             raise ValueError(f"{path}: no such folder")
-        below = sorted({file.parent for name in (LOG, RETURNS) for file in (*path.glob(name), *path.glob(f"*/{name}"))})
-        below = below or sorted({file.parent for name in (LOG, RETURNS) for file in path.glob(f"*/*/{name}")})
+        below = trainings_below(path)
         if not below:
             raise ValueError(f"{path}: holds no training ({LOG} or {RETURNS}), also not in its subfolders")
         folders += below

@@ -35,6 +35,7 @@ from collab_overcooked.baselines.train_logger import BUSY, TrainLogger, check_se
 from collab_overcooked.envs.api import clone
 from collab_overcooked.io.files import MAX_MODEL, open_file, read_text, write_atomic
 from collab_overcooked.policies.policy_file import Met, PolicyFile, halved, read_policy, with_met
+from collab_overcooked.policies.torch_threads import torch_threads
 from collab_overcooked.runner.run import only_writer
 
 logger = logging.getLogger(__name__)
@@ -67,19 +68,19 @@ class Training:
     """
 
     def __init__(self, settings: TrainingSettings) -> None:
-        torch.set_num_threads(settings.threads)
         self.settings = settings
         self.game = load_game(settings.env, settings.options)
         self.partners = read_partners(settings, self.game)
         device = choose_device(settings.device)
         scale = observation_scale(self.game, settings.seed, bool(settings.convolutions))
         self.generator = torch.Generator()  # of this training alone: others may be updated in turn with it
-        torch.manual_seed(settings.seed)
-        self.learners = [
-            PPO(settings, self.game, rows, scale, device, self.generator)
-            for rows in learner_rows(settings, self.game.n_agents)
-        ]
-        self.generator.set_state(torch.get_rng_state())  # goes on after the draws of initial weights
+        with torch_threads(settings.threads), torch.random.fork_rng(devices=[]):  # weights are drawn on the CPU
+            torch.default_generator.manual_seed(settings.seed)
+            self.learners = [
+                PPO(settings, self.game, rows, scale, device, self.generator)
+                for rows in learner_rows(settings, self.game.n_agents)
+            ]
+            self.generator.set_state(torch.get_rng_state())  # goes on after the draws of initial weights
         self._known: list[Met] = []  # what the policy that the training starts from has met, and that policy
         if settings.start:
             file, met = read_trained(settings.start)
@@ -138,12 +139,13 @@ class Training:
         """Collect a rollout, learn from it, and return the fields of the log line."""
         settings, began = self.settings, time.perf_counter()
         before = self.rollouts.steps
-        self.rollouts.collect(self.learners, self.shaping)
-        collected = time.perf_counter()
-        value_only = self.updates < settings.value_updates
-        losses = [learner.update(self.left, value_only) for learner in self.learners]
-        if settings.copy_rate:
-            self.partners[-1].follow(self.learners[0].network.actor(), settings.copy_rate)
+        with torch_threads(settings.threads):
+            self.rollouts.collect(self.learners, self.shaping)
+            collected = time.perf_counter()
+            value_only = self.updates < settings.value_updates
+            losses = [learner.update(self.left, value_only) for learner in self.learners]
+            if settings.copy_rate:
+                self.partners[-1].follow(self.learners[0].network.actor(), settings.copy_rate)
         learned = time.perf_counter()
         self.updates += 1
         self.seconds[0] += collected - began
@@ -406,7 +408,8 @@ def exported(training: Training, command: str) -> list[PolicyFile]:
 def self_play_score(training: Training, games: int, seed: int) -> dict[str, Any]:
     """Return the score of the policies as they are now, in games of these seeds; see ``scores.score``."""
     files, n_agents = [halved(file) for file in training.export()], training.game.n_agents
-    return score(training.game, files if len(files) == n_agents else files * n_agents, games, seed)
+    with torch_threads(training.settings.threads):
+        return score(training.game, files if len(files) == n_agents else files * n_agents, games, seed)
 
 
 def finish(training: Training, folder: Path, command: str) -> TrainingOutcome:

@@ -21,19 +21,20 @@ def communication(
     form: Annotated[str, Parameter(name="--format", help="Output format: table, markdown, csv or json.")] = "table",
 ) -> None:
     """Play the episodes of a run again, also muted and with the messages of others, and measure its communication."""
-    from collab_overcooked.cli.evaluate import language_models
-    from collab_overcooked.core.record import unpack
+    from collab_overcooked.cli.evaluate import language_models, refuse_llm_options
     from collab_overcooked.evaluation.communication import measure_communication
     from collab_overcooked.evaluation.communication_card import communication_card
     from collab_overcooked.policies.specs import PolicySpec
-    from collab_overcooked.runner.records import read_packed
+    from collab_overcooked.runner.records import read_records
 
     check_format(form)
-    records = [*map(unpack, read_packed(run))]
+    records = read_records(run)
     with ExitStack() as stack:
         make = None
         if any(PolicySpec.parse(spec).is_language for record in records for spec in record.specs):
             folder = stack.enter_context(TemporaryDirectory())
             make = stack.enter_context(language_models(llm_options, None, Path(folder))).make
+        else:
+            refuse_llm_options(llm_options)
         cards = [communication_card(one) for one in measure_communication(records, make)]
     write_cards(cards, form)

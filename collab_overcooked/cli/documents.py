@@ -14,7 +14,7 @@ from collab_overcooked.cli.app import OUT, command_group, say
 from collab_overcooked.cli.options import FLAG, as_options, merge_options
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind
-from collab_overcooked.io.documents import LayoutError, load_file
+from collab_overcooked.io.documents import DocumentError, load_file
 
 File = Annotated[
     str,
@@ -52,7 +52,7 @@ def recognise(source: str) -> DocumentKind:
             return kind
     if not any(source.endswith(kind.endings) for kind in kinds):
         known = [*(kind.plural for kind in kinds), *(name for kind in kinds for name in kind.names())]
-        raise LayoutError(f"{near_matches('file or name', source, known)}; or give the path of a .yaml file")
+        raise DocumentError(f"{near_matches('file or name', source, known)}; or give the path of a .yaml file")
     fitting = [kind for kind in kinds if source.endswith(kind.endings)]
     return fitting[0] if len(fitting) == 1 else _recognise_keys(Path(source), kinds)
 
@@ -72,7 +72,7 @@ def _recognise_keys(path: Path, kinds: tuple[DocumentKind, ...]) -> DocumentKind
     fitting = [kind for kind in kinds if kind.fits is None or kind.fits(doc)]
     best = max(fitting, key=lambda kind: (kind.fits is not None, sum(key in kind.keys for key in doc), -len(kind.keys)))
     if not any(key in best.keys for key in doc):
-        raise LayoutError(f"{doc.source}: has no key of a {', '.join(kind.name for kind in kinds)}")
+        raise DocumentError(f"{doc.source}: has no key of a {', '.join(kind.name for kind in kinds)}")
     return best
 
 

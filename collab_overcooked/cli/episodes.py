@@ -37,6 +37,8 @@ def replay(
     """Step through an episode in the terminal, or check that records replay to the same events and rewards."""
     from collab_overcooked.runner.records import read_records
 
+    if check and plan is not None:
+        raise ValueError("plan: --check prints no search tree; leave out one of the two")
     records = read_records(record)
     if check:
         return check_records(choose(records, episode, task))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -48,15 +48,16 @@ def list_names(
         for plural, listing in registry.load_suite(name).listed.items():
             of_suites.setdefault(plural, {})[name] = listing
     known = list(dict.fromkeys([*listings, *of_suites]))
+    options = read_settings(settings)
     if what is None:
+        refuse_game_options({"--set": options}, of_suites)
         OUT.print("\n".join(known))
         return
     if what not in known:
         raise ValueError(near_matches("listing", what, known))
+    if what not in of_suites:
+        refuse_game_options({"--set": options, "--suite": suite}, of_suites, f", not for {what}")
     groups: dict[tuple[tuple[str, str], ...], list[str]] = {}  # suites by their rows, which several may share
-    options = read_settings(settings)
-    if options and what not in of_suites:
-        raise ValueError(f"--set is for names that a game has, such as {', '.join(of_suites)}, not for {what}")
     for name in of_suites.get(what, {}):
         check_settings(name, options)
     for name, listing in of_suites.get(what, {}).items():
@@ -67,6 +68,13 @@ def list_names(
             OUT.print(f"{', '.join(suites)}:")
         width = max(len(name) for name, _ in rows)
         OUT.print("\n".join(f"{name:<{width}}  {summary}".rstrip() for name, summary in rows))
+
+
+def refuse_game_options(given: Mapping[str, Any], listings: Iterable[str], what: str = "") -> None:
+    """Reject options of games, by flag, that a listing of other names would ignore."""
+    for flag, value in given.items():
+        if value:
+            raise ValueError(f"{flag} is for names that a game has, such as {', '.join(listings)}{what}")
 
 
 def check_settings(suite: str, options: Mapping[str, Any]) -> None:
@@ -136,6 +144,8 @@ def describe(
     if file is not None or picture is not None or _is_question(name):
         from collab_overcooked.questions.sets import read_set
 
+        if settings:
+            raise ValueError(f"--set is for names that a game has, not for questions such as {name}")
         describe_item(read_set(file).find(name), picture)
         return
     suites = [registry.load_suite(name) for name in registry.suites()]
@@ -190,7 +200,10 @@ def describe_file(path: str, options: Mapping[str, Any]) -> str:
             continue
         suite = registry.load_suite(next(iter(record.suites)))
         if text := suite.describe(path, options):
+            check_settings(suite.name, options)
             return str(text)
+    if options:
+        raise ValueError(f"--set is for files that a game describes, not for a {kind.name} such as {path}")
     return kind.check([path], kind.options()).text
 
 

@@ -1,12 +1,12 @@
 """The command ``play``: games with people in the browser, with a subcommand for every suite."""
 
 import webbrowser
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -16,6 +16,11 @@ from collab_overcooked.cli.evaluate import add_suites, policy_factory
 from collab_overcooked.cli.options import LimitOptions, LlmOptions, as_options
 from collab_overcooked.io.options import PAIRS, SEATS, option
 from collab_overcooked.io.text import plural
+
+if TYPE_CHECKING:
+    from collab_overcooked.play.rooms import Rooms
+    from collab_overcooked.play.session import Session
+    from collab_overcooked.runner.match import Match
 
 ADDRESS = "127.0.0.1"
 ROOMS = "rooms"
@@ -136,7 +141,7 @@ add_suites(play_app, play_command)
 @contextmanager
 def session_of(
     suite: str, play: PlayOptions, suite_options: Any, how: HowOptions, limits: LimitOptions, llm_options: LlmOptions
-) -> Any:
+) -> "Iterator[Callable[[], Session]]":
     """Yield the function that creates the session; the run folder stays open meanwhile."""
     from collab_overcooked.play.matches import check_matches
     from collab_overcooked.play.recording import PlayFolder
@@ -164,7 +169,9 @@ def session_of(
                 say(f"{out}: {plural(kept, 'episode')}; collab-overcooked score {out}")
 
 
-def planned_matches(suite: str, play: PlayOptions, suite_options: Any, limits: LimitOptions) -> Any:
+def planned_matches(
+    suite: str, play: PlayOptions, suite_options: Any, limits: LimitOptions
+) -> "tuple[list[Match], tuple[str, ...]]":
     """Return matches and seats of the first team with at least two seats, or else of the first team."""
     import secrets
 
@@ -218,7 +225,22 @@ def allowed_names(address: str, public_name: Sequence[str] | None, yes: bool) ->
     return [*LOOPBACK, *(public_name or ()), *([] if is_loopback(address) else [address])]
 
 
-def serve_pages(sessions: Any, pages: PageOptions, out: Path, rooms: Any = None) -> None:
+def base_url(server: ServerOptions, port: int) -> str:
+    """Return the start of a server's links: its address, or its public name if other machines reach the port itself.
+
+    A public name beside a loopback address is that of a proxy, whose links begin as the proxy is configured.
+    """
+    from collab_overcooked.play.server import is_loopback
+
+    host_name = server.address
+    if server.public_name and not is_loopback(server.address):
+        host_name = server.public_name[0]
+    return f"http://[{host_name.strip('[]')}]:{port}" if ":" in host_name else f"http://{host_name}:{port}"
+
+
+def serve_pages(
+    sessions: "Callable[[], Session] | None", pages: PageOptions, out: Path, rooms: "Rooms | None" = None
+) -> None:
     """Serve pages until the command is interrupted.
 
     Args:
@@ -229,7 +251,7 @@ def serve_pages(sessions: Any, pages: PageOptions, out: Path, rooms: Any = None)
     """
     from collab_overcooked.play.host import Host, keep_links
     from collab_overcooked.play.rooms import with_rematch
-    from collab_overcooked.play.server import is_loopback, make_app, serve
+    from collab_overcooked.play.server import make_app, serve
 
     names = allowed_names(pages.address, pages.public_name, pages.yes)
     host = Host(rooms=rooms)
@@ -237,8 +259,7 @@ def serve_pages(sessions: Any, pages: PageOptions, out: Path, rooms: Any = None)
     keep_links(out, host, session.people if session is not None else ())
 
     def ready(port: int) -> None:
-        host_name = pages.address if is_loopback(pages.address) or not pages.public_name else pages.public_name[0]
-        base = f"http://{host_name}:{port}"
+        base = base_url(pages, port)
         people = [] if session is None else session.people
         for person in people:
             say(f"{person.agent}: {base}/s/{person.token}")

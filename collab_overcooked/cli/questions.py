@@ -50,7 +50,7 @@ def list_questions(
         margin = "" if item.margin is None else f", margin {with_unit(item, item.margin)}"
         key = f", correct {item.letters}{margin}" if keys else ""
         facts = f"agent_{item.seat}, {len(item.choices)} choices{key}; {', '.join(item.skills)}"
-        OUT.print(f"{item.id:<{width}}  {facts}", markup=False)
+        OUT.print(f"{item.id:<{width}}  {facts}")
     blind = baselines([(item.choices, item.correct) for item in items])
     say(f"{len(items)} items; without the state: " + ", ".join(f"{name} {share:.1%}" for name, share in blind.items()))
 
@@ -69,15 +69,15 @@ def describe_item(item: Item, picture: Path | None) -> None:
         if env is None
         else (draw_scene(env, "ansi"), "", source_of(item.scene.env_id).describe(item))
     )
-    OUT.print(f"{item.id}: {item.scene.env_id}, {item.kind}, {', '.join(item.skills)}", markup=False)
+    OUT.print(f"{item.id}: {item.scene.env_id}, {item.kind}, {', '.join(item.skills)}")
     for text in ("", *described, "", item.question):
-        OUT.print(text, markup=False)
+        OUT.print(text)
     values = item.evidence.get("values", [None] * len(item.choices))
     for number, (choice, value) in enumerate(zip(item.choices, values, strict=True)):
         mark = "*" if number in item.correct else " "
-        OUT.print(f"{mark} {LETTERS[number]}. {choice}{value_text(item, value)}", markup=False)
+        OUT.print(f"{mark} {LETTERS[number]}. {choice}{value_text(item, value)}")
     others = {key: value for key, value in item.evidence.items() if key != "values"}
-    OUT.print("evidence: " + "; ".join(f"{key} {value}" for key, value in others.items()), markup=False)
+    OUT.print("evidence: " + "; ".join(f"{key} {value}" for key, value in others.items()))
     if picture is not None:
         from PIL import Image
 

@@ -1,7 +1,7 @@
 """The commands ``score`` and ``report``, with the scoring options of all suites."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,10 +9,10 @@ from cyclopts import Parameter
 
 from collab_overcooked import registry
 from collab_overcooked.cli.app import OUT, read_settings, say
-from collab_overcooked.cli.options import ShowOptions, as_options, merge_options, several
+from collab_overcooked.cli.options import ShowOptions, as_options, merge_options, refuse_changes
 from collab_overcooked.cli.results import check_format, write_cards, write_results
 from collab_overcooked.io.files import read_text
-from collab_overcooked.io.options import PAIRS, option
+from collab_overcooked.io.options import NAMES, PAIRS, option
 from collab_overcooked.reporting.record_scoring import RecordScoring
 
 if TYPE_CHECKING:
@@ -61,25 +61,34 @@ def report(
 
     if not run.is_dir():
         raise ValueError(f"{run}: no such run folder")
-    if not (run / RECORDS).exists() and _holds_training(run):
-        report_training(run)
+    if not (run / RECORDS).exists() and report_trainings(run, scoring):
         return
     write_results(run, read_packed(run), True, given_options(scoring))
 
 
-def _holds_training(run: Path) -> bool:
-    return any(any(run.glob(pattern)) for pattern in ("log.jsonl", "*/log.jsonl", "returns.csv", "*/returns.csv"))
-
-
-def report_training(run: Path) -> None:
-    """Write the report of the trainings in a folder and print its table."""
+def report_trainings(run: Path, scoring: Any) -> bool:
+    """Write the report of the trainings in a folder and print its table; return whether the folder holds any."""
     from collab_overcooked.baselines import curves
 
+    if not curves.trainings_below(run):
+        return False
+    refuse_changes(scoring, ScoringOptions(), f"is for the records of a run; {run} holds trainings")
     files = curves.write_report(run, curves.training_folders([run]))
     OUT.print(read_text(run / files[0]).rstrip())
     say(f"written: {run}/{', '.join(files)}")
+    return True
 
 
+@as_options
+@dataclass(frozen=True, kw_only=True)
+class CardOptions:
+    """Contents and form of the tables of ``score``."""
+
+    form: str = option("table", "Output format: table, markdown, csv or json.", flag="--format")
+    metrics: list[str] | None = option(None, "Metrics to add, as printed by 'list metrics'.", metavar=NAMES)
+
+
+@as_options
 @dataclass(frozen=True, kw_only=True)
 class FurtherOptions:
     """Additional outputs of ``score`` for run folders."""
@@ -94,13 +103,9 @@ class FurtherOptions:
     sample_seed: int = option(0, "Random seed of the choice of these episodes.")
 
 
-FurtherOptions = as_options(FurtherOptions)  # type: ignore[misc]
-
-
 def score(
     *paths: Annotated[Path, Parameter(required=True, help="Run folders or record files.")],
-    form: Annotated[str, Parameter(name="--format", help="Output format: table, markdown, csv or json.")] = "table",
-    metrics: Annotated[list[str] | None, several("Metrics to add, as printed by 'list metrics'.")] = None,
+    cards: CardOptions = CardOptions(),
     further: FurtherOptions = FurtherOptions(),
     scoring: ScoringOptions = ScoringOptions(),  # type: ignore[valid-type]
     show: ShowOptions = ShowOptions(),
@@ -109,22 +114,33 @@ def score(
     from collab_overcooked.reporting.results import score_paths
     from collab_overcooked.reporting.run_comparison import compare_runs
 
+    mode, unused = "", FurtherOptions()
+    if further.check:
+        mode, allowed = "--check", replace(unused, check=True, sample=further.sample, sample_seed=further.sample_seed)
+    elif further.results is not None:
+        mode, allowed = "--results", replace(unused, results=further.results)
+    else:
+        allowed = replace(further, sample=unused.sample, sample_seed=unused.sample_seed)
+    refuse_changes(further, allowed, f"is not for {mode}" if mode else "is for --check")
+    if mode:
+        for given in (cards, scoring, show):
+            refuse_changes(given, type(given)(), f"is not for {mode}, which has the default metrics")
     if further.check:
         return check_results(paths, further.sample, further.sample_seed)
     if further.results is not None:
         write_results_file(paths, further.results)
         return 0
-    check_format(form)
+    check_format(cards.form)
     options = given_options(scoring)
     check_no_comparison(paths)
-    if further.compare and (options or metrics):
+    if further.compare and (options or cards.metrics):
         raise ValueError("compare: runs are compared by their default metrics; leave out --metrics and scoring options")
     if further.page is not None and not further.compare:
         raise ValueError("page: a page shows a comparison; add --compare, or use 'report' for a single run")
-    cards = compare_runs(paths) if further.compare else score_paths(list(paths), options, metrics or [])
+    scored = compare_runs(paths) if further.compare else score_paths(list(paths), options, cards.metrics or [])
     if further.page is not None:
-        write_page(further.page, cards)
-    write_cards(cards, form, show)
+        write_page(further.page, scored)
+    write_cards(scored, cards.form, show)
     return 0
 
 
@@ -173,6 +189,6 @@ def check_results(paths: Sequence[Path], sample: int, seed: int) -> int:
         title = ", ".join(filter(None, (row.env_id, *setting, row.variant, team_text(row.team))))
         rows, bad = rows + 1, bad + bool(faults)
         for fault in faults:
-            OUT.print(f"{title}: {fault}", markup=False)
+            OUT.print(f"{title}: {fault}")
     say(f"{rows - bad} of {rows} rows agree with their records")
     return 1 if bad else 0

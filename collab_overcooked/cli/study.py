@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from collab_overcooked.cli.app import OUT, command_group, say
 from collab_overcooked.cli.evaluate import policy_factory
 from collab_overcooked.cli.options import FLAG, LlmOptions, as_options, several
-from collab_overcooked.cli.play import ServerOptions, allowed_names
+from collab_overcooked.cli.play import ServerOptions, allowed_names, base_url
 from collab_overcooked.io.checks import refuse_twice
 from collab_overcooked.io.options import PAIRS, option
 
@@ -76,6 +76,8 @@ def run_study(
     names = allowed_names(server.address, server.public_name, server.yes)
     study = read_study(file, read_partners(partner))
     if preview:
+        if out is not None:
+            raise ValueError("out: a preview keeps no results; leave out one of --out and --preview")
         study = replace(study, limit=MAX_VISITS, per_network=MAX_VISITS)
     else:
         check_filled_in(study)
@@ -89,7 +91,7 @@ def run_study(
             keep_links(folder, games, ())
 
         def ready(port: int) -> None:
-            base = f"http://{(server.public_name or [server.address])[0]}:{port}"
+            base = base_url(server, port)
             query = f"?{study.panel_id}=ID" if study.panel_id else ""
             say(f"participants: {base}/study{query}\nhost: {base}/study/host/{games.token}")
             say(f"results: {'none, this is a preview' if preview else folder}\nPress Ctrl+C to stop.")
@@ -251,15 +253,20 @@ def raise_limits(
     from collab_overcooked.study.journal import Journal, add_request, read_limit, study_of
 
     study = study_of(folder)
-    wanted = {name: read_limit(number) for name, _, number in (pair.partition("=") for pair in pairs)}
+    wanted: dict[str, float] = {}
+    for pair in pairs:
+        name, _, number = pair.partition("=")
+        refuse_twice("limits", name, wanted)
+        wanted[name] = read_limit(number)
+    limits = Journal(folder, study)
+    for name, value in wanted.items():
+        limits.check_limit(name, value)
     try:
         with Journal.open(folder, study) as journal:
             for name, value in wanted.items():
                 journal.raise_limit(name, value)
     except BlockingIOError:
-        limits = Journal(folder, study)
         for name, value in wanted.items():
-            limits.check_limit(name, value)
             add_request(folder, {"raise": name, "to": value})
         say("the running study takes the limits within 5 seconds")
         return

@@ -13,6 +13,7 @@ from typing import Annotated
 
 from cyclopts import Parameter, Token
 
+from collab_overcooked import registry
 from collab_overcooked.cli.app import OUT, read_settings, say
 from collab_overcooked.cli.options import Settings, as_options, several
 from collab_overcooked.cli.progress import ProgressBar
@@ -141,8 +142,16 @@ def crossplay(
     ] = None,
 ) -> None:
     """Play all pairs of policies of a pool in both seat orders: score matrix, intervals and heat map."""
-    from collab_overcooked.evaluation.crossplay import cross_play
+    from collab_overcooked.evaluation.crossplay import cross_play, read_pool
+    from collab_overcooked.policies.specs import PolicySpec
 
+    for name, spec in zip(*read_pool(pool), strict=True):
+        if PolicySpec.parse(spec).is_language:
+            suite = next(iter(registry.find(env).suites))
+            raise ValueError(
+                f"pool: {name} is a language model; 'compare --games {suite} --policies ...' pairs these with other "
+                "policies, and takes an endpoint, budgets and a store"
+            )
     with ProgressBar("episodes") as progress:
         result = cross_play(
             env,

@@ -103,7 +103,7 @@ def load_lexicon(source: str | Path) -> Lexicon:
         source: Built-in name or path of a YAML file.
 
     Raises:
-        LayoutError: If the words are not one-to-one, or the file cannot be read; the message names file and line.
+        DocumentError: If the words are not one-to-one, or the file cannot be read; the message names file and line.
     """
     doc = load_layout(source, FOLDER, "lexicon")
     doc.mapping(only=KEYS)
@@ -302,7 +302,7 @@ def translate_game(game: Any, language: str | Path | None) -> Any:
 
     Raises:
         ValueError: The lexicon is neither a name nor a path.
-        LayoutError: The file is invalid.
+        DocumentError: The file is invalid.
     """
     current = game.language
     if not isinstance(language, (str, Path, type(None))):

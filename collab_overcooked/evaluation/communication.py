@@ -155,7 +155,7 @@ class _Group:
         specs = first.specs
         self.arguments = replay_arguments(records)
         self.stages = _stages(records)
-        self.game, self.env = self.stages[0]
+        self.game = self.stages[0].game
         check_count(records)
         for spec in specs:
             if PolicySpec.parse(spec).kind in (LANGUAGE, HUMAN):
@@ -170,7 +170,7 @@ class _Group:
         played = [_Played() for _ in self.records]
         private: dict[int, set[str]] = {seat: set() for seat in self.speakers}
         for k, log in enumerate(played):
-            self._play(k, None, lambda event, log=log: self._observe(event, log, private))  # type: ignore[misc]
+            self._play(k, None, partial(self._observe, log, private))
         totals: dict[str, list[float]] = {WITH: [log.total for log in played], MUTED: [], SCRAMBLED: []}
         silence = [0] * self.game.n_agents
         listeners = {name: _Listeners(make_team(self.team.specs, self.make)) for name in totals}
@@ -201,36 +201,39 @@ class _Group:
             listening={names[seat]: _listening(exchanged[seat], muted[seat]) for seat in self.speakers},
         )
 
-    def _play(self, number: int, script: Script | None, watch: Callable[[Event], None] = lambda event: None) -> float:
+    def _play(
+        self, number: int, script: Script | None, watch: Callable[[_Stage, Event], None] = lambda stage, event: None
+    ) -> float:
         """Play the episode of a record from its start, and return its return."""
-        record = self.records[number]
-        self.game, self.env = self.stages[number]
-        self.game.follow(self.env.arrays[0].said, script)
-        run = Episode(self.env, record.specs, record.seed, **self.arguments[number])
+        record, stage = self.records[number], self.stages[number]
+        stage.game.follow(stage.env.arrays[0].said, script)
+        run = Episode(stage.env, record.specs, record.seed, **self.arguments[number])
         with Answers(self.team) as answers:
 
             def answer(event: Event) -> Answer:
-                watch(event)
+                watch(stage, event)
                 return answers.to(event)
 
             return episode_return([step.rewards for step in drive(run, answer).steps])
 
-    def _observe(self, event: Event, played: _Played, private: dict[int, set[str]]) -> None:
+    def _observe(self, played: _Played, private: dict[int, set[str]], stage: _Stage, event: Event) -> None:
         """Log messages, rewards, and what each speaker knows before a step and others do not."""
-        quiet, state = self.game.quiet, self.env.arrays[0]
+        quiet, (state, out) = stage.game.quiet, stage.env.arrays
         if isinstance(event, Stepped):
             played.said.append(state.said[0].tolist())
-            played.spoken.append(self.env.arrays[1].spoken[0].tolist())
+            played.spoken.append(out.spoken[0].tolist())
             played.total += float(np.mean(event.step.rewards))
-        if not isinstance(event, (Started, Stepped)) or not self.env.agents:
+        if not isinstance(event, (Started, Stepped)) or not stage.env.agents:
             return
         scene = quiet.scene(state.quiet, 0)
-        scenes = [quiet.seat_scene(scene, seat) for seat in range(self.game.n_agents)]
+        scenes = [quiet.seat_scene(scene, seat) for seat in range(quiet.n_agents)]
         for seat in self.speakers:
             private[seat] |= private_keys(scenes, seat)
         played.own.append([{key: json.dumps(value) for key, value in known.items()} for known in scenes])
 
-    def _ask(self, listeners: Mapping[str, _Listeners], scripts: Mapping[str, Script], event: Event) -> None:
+    def _ask(
+        self, listeners: Mapping[str, _Listeners], scripts: Mapping[str, Script], stage: _Stage, event: Event
+    ) -> None:
         """Ask copies of the speakers that have heard other messages since the start of the episode."""
         if isinstance(event, Started):
             for copies in listeners.values():
@@ -239,26 +242,27 @@ class _Group:
             return
         seat = event.seat
         seen = event.seen
-        live = self.env.arrays[0].said[0]
-        said, deaf = live.copy(), self.game.hears[seat] == 0
+        live = stage.env.arrays[0].said[0]
+        said, deaf = live.copy(), stage.game.hears[seat] == 0
         deaf[seat] = True
-        n_acts = self.game.quiet.n_actions
+        n_acts = stage.game.quiet.n_actions
         answer = listeners[WITH].answer(event, seen, n_acts)
         for name, script in scripts.items():
             symbols = np.where(deaf, said, script(seen.timestep - 1)) if seen.timestep else said
             live[:] = symbols  # simulators of policies read it
-            other = listeners[name].answer(event, self._hearing(seen, symbols.tolist()), n_acts)
+            other = listeners[name].answer(event, _hearing(seen, symbols.tolist(), stage.game), n_acts)
             live[:] = said
             if not np.array_equal(symbols, said):
                 listeners[name].differing.add(seat)
             if event.kind == "act" and seat in listeners[name].differing:
                 listeners[name].compare(seat, answer, other)
 
-    def _hearing(self, seen: AgentView, said: Sequence[int]) -> AgentView:
-        view: Any = seen.view
-        assert isinstance(view, TalkingView)
-        heard: Any = view.hearing(said)
-        return replace(seen, view=heard, observation=heard.observed_by(self.game, self.game.alloc(1)[1]))
+
+def _hearing(seen: AgentView, said: Sequence[int], game: TalkingGame) -> AgentView:
+    view: Any = seen.view
+    assert isinstance(view, TalkingView)
+    heard: Any = view.hearing(said)
+    return replace(seen, view=heard, observation=heard.observed_by(game, game.alloc(1)[1]))
 
 
 class _Listeners:

@@ -30,7 +30,7 @@ class DocumentKind:
     name: str  # Singular, for example ``"level"``
     folder: str  # Folder of the built-in files, below ``layouts``
     keys: Collection[str]  # Allowed top-level keys
-    # Function of names or paths and options; raises LayoutError for a file that cannot be read
+    # Function of names or paths and options; raises DocumentError for a file that cannot be read
     check: Callable[[Sequence[str], Any], DocumentFinding]
     summary: str  # Description of the check in one sentence
     options: type = NoOptions  # Frozen dataclass of the check's options, with fields made by ``io.options.option``

@@ -18,10 +18,11 @@ from collab_overcooked.io import schema
 from collab_overcooked.io.checks import OptionError, near_matches, quote_value
 from collab_overcooked.io.files import MAX_DOCUMENT, read_shipped, read_text
 from collab_overcooked.io.schema import MAX_NUMBER, Parser, SchemaError
-from collab_overcooked.io.yaml_reader import MAX_DEPTH, LayoutError, Marks, read_yaml
+from collab_overcooked.io.yaml_reader import MAX_DEPTH, DocumentError, Marks, read_yaml
 
-__all__ = ["Document", "LayoutError", "builtin_names", "load_file", "load_layout", "placed", "read_value"]
+__all__ = ["Document", "DocumentError", "builtin_names", "load_file", "load_layout", "placed", "read_value"]
 
+LayoutError = DocumentError  # former name, in cli/app.py only
 MAX_CELLS = 2_500  # of a grid; distance tables grow with its square
 MISSING: Any = object()
 
@@ -31,7 +32,7 @@ class Document(Mapping[str, Any]):
     """The values of a file with their line numbers, and readers that check them.
 
     Readers take the path of a field, for example ``doc.integer("agents", 0, "workers", low=1)``. They return
-    ``default`` for a missing field and raise LayoutError if there is no default.
+    ``default`` for a missing field and raise DocumentError if there is no default.
     """
 
     source: str  # File name as passed by the user
@@ -85,11 +86,11 @@ class Document(Mapping[str, Any]):
         above = rows_of(value)[0] if isinstance(value, str) else 0
         return f"{file}, line {line + 1 + above + row}"
 
-    def error(self, message: str, *path: Any) -> LayoutError:
+    def error(self, message: str, *path: Any) -> DocumentError:
         """Return an error with file and line."""
-        return LayoutError(f"{self.where(*path)}: {message}")
+        return DocumentError(f"{self.where(*path)}: {message}")
 
-    def refuse(self, requirement: str, *path: Any) -> LayoutError:
+    def refuse(self, requirement: str, *path: Any) -> DocumentError:
         """Return an error with file, line, field, requirement and actual value."""
         value = self.at(*path)
         known = next((end for end in range(len(path), 0, -1) if path[:end] in self.spelled), 0)
@@ -109,7 +110,7 @@ class Document(Mapping[str, Any]):
         """Return a string; a blank one counts as missing.
 
         Raises:
-            LayoutError: The value is not a string, or missing without a default.
+            DocumentError: The value is not a string, or missing without a default.
         """
         value = self._value_at(path, default, "be a text")
         if value is None:
@@ -122,7 +123,7 @@ class Document(Mapping[str, Any]):
         """Return the rows of a grid, a text or a list, of equal length; ``remedy`` tells how to extend a short one.
 
         Raises:
-            LayoutError: Rows differ in length, or there are too many cells.
+            DocumentError: Rows differ in length, or there are too many cells.
         """
         value = self.at(*path)
         if isinstance(value, list) and value and all(isinstance(row, str) for row in value):
@@ -135,7 +136,7 @@ class Document(Mapping[str, Any]):
         for y, row in enumerate(rows):
             if len(row) != width:
                 where = self.row_of(path[0], y)
-                raise LayoutError(f"{where}: grid row {y} has {len(row)} cells, others {width}; {remedy}")
+                raise DocumentError(f"{where}: grid row {y} has {len(row)} cells, others {width}; {remedy}")
         return rows
 
     def grid(
@@ -151,7 +152,7 @@ class Document(Mapping[str, Any]):
             remedy: What closes rows and edges, such as "counters X or stations".
 
         Raises:
-            LayoutError: A symbol is unknown or missing, one of ``closed`` lies at the edge, or rows differ in length.
+            DocumentError: A symbol is unknown or missing, one of ``closed`` lies at the edge, or rows differ in length.
         """
         rows = self.rows("grid", remedy=f"close every row with {remedy}")
         for y, row in enumerate(rows):
@@ -160,21 +161,21 @@ class Document(Mapping[str, Any]):
                 if symbol not in symbols + starts:
                     allowed = f"space, a digit or one of {symbols.replace(' ', '')}"
                     place = f"row {y + 1}, column {x + 1} of the grid"
-                    raise LayoutError(f"{where}: unknown symbol {symbol!r}; use {allowed} ({place})")
+                    raise DocumentError(f"{where}: unknown symbol {symbol!r}; use {allowed} ({place})")
                 if symbol in closed and (x in (0, len(row) - 1) or y in (0, len(rows) - 1)):
-                    raise LayoutError(
+                    raise DocumentError(
                         f"{where}: {closed[symbol]} at the edge of the grid; close the edge with {remedy}"
                     )
         for choices, what in needed:
             if not any(symbol in row for row in rows for symbol in choices):
-                raise LayoutError(f"{self.row_of('grid', 0)}: the grid has no {what}; nothing could ever be served")
+                raise DocumentError(f"{self.row_of('grid', 0)}: the grid has no {what}; nothing could ever be served")
         return rows
 
     def read(self, parser: Parser, *path: Any, default: object = MISSING) -> Any:
         """Return a value as a parser reads it.
 
         Raises:
-            LayoutError: The parser refuses the value.
+            DocumentError: The parser refuses the value.
         """
         value = self.at(*path)
         if value is None and default is not MISSING:
@@ -204,7 +205,7 @@ class Document(Mapping[str, Any]):
         """Return a list, empty only if it has a default; ``what`` names the entries in messages.
 
         Raises:
-            LayoutError: The value is not a list, or empty without a default.
+            DocumentError: The value is not a list, or empty without a default.
         """
         value = self._value_at(path, default, f"be a list of {what}")
         if value is None:
@@ -237,7 +238,7 @@ class Document(Mapping[str, Any]):
             default: Value of a missing field.
 
         Raises:
-            LayoutError: The value is not a mapping, has an unknown key, or is empty without a default.
+            DocumentError: The value is not a mapping, has an unknown key, or is empty without a default.
         """
         value = self._value_at(path, default, "hold `name: value` lines")
         if value is None:
@@ -267,10 +268,10 @@ def field_name(path: Iterable[Any]) -> str:
 
 @contextmanager
 def placed(values: Mapping[str, Any]) -> Iterator[None]:
-    """Convert an OptionError about a value of a document into a LayoutError with file and line.
+    """Convert an OptionError about a value of a document into a DocumentError with file and line.
 
     Raises:
-        LayoutError: Made from an OptionError of the block.
+        DocumentError: Made from an OptionError of the block.
     """
     try:
         yield
@@ -303,7 +304,7 @@ def load_layout(source: str | Path | Mapping[str, Any], folder: str, kind: str =
 
     Raises:
         OptionError: For a list, as pools are made of single layouts.
-        LayoutError: For an unknown name, a file that cannot be read, or values that no layout has.
+        DocumentError: For an unknown name, a file that cannot be read, or values that no layout has.
     """
     if isinstance(source, (list, tuple, set)):
         raise OptionError(kind, f"{kind}: takes one name, file or mapping, not a list, {quote_value(source)}")
@@ -329,7 +330,7 @@ def read_value(text: str) -> Any:
 
 def _plain(value: object, depth: int) -> Any:
     if depth > MAX_DEPTH:
-        raise LayoutError(f"inline layout: values are nested more than {MAX_DEPTH} deep")
+        raise DocumentError(f"inline layout: values are nested more than {MAX_DEPTH} deep")
     if isinstance(value, Mapping):
         return {key: _plain(entry, depth + 1) for key, entry in value.items()}
     return [_plain(entry, depth + 1) for entry in value] if isinstance(value, (list, tuple)) else value
@@ -339,26 +340,26 @@ def read_document(path: Path, kind: str) -> str:
     """Return the text of a layout, or of another file that a person writes.
 
     Raises:
-        LayoutError: The file cannot be read.
+        DocumentError: The file cannot be read.
     """
     try:
         return read_text(path, MAX_DOCUMENT)
     except ValueError as error:
         problem = str(error).removeprefix(f"{path}: ").removeprefix("cannot be read: ")
-        raise LayoutError(f"cannot read {kind} file {path}: {problem}") from None
+        raise DocumentError(f"cannot read {kind} file {path}: {problem}") from None
 
 
 def _document(text: str, name: str, kind: str) -> Document:
     values, marks = read_yaml(text, name)
     if not isinstance(values, dict):
-        raise LayoutError(f"{name}: a {kind} file holds `key: value` lines, not {type(values).__name__}")
+        raise DocumentError(f"{name}: a {kind} file holds `key: value` lines, not {type(values).__name__}")
     return Document(name, values, marks)
 
 
 def _load(source: str, folder: str, kind: str, beside: Path | None, seen: tuple[str, ...]) -> Document:
     text, name, place, directory = _find(source, folder, kind, beside)
     if place in seen:
-        raise LayoutError(f"{name}: extends itself through {' -> '.join((*seen, place))}; remove one of these")
+        raise DocumentError(f"{name}: extends itself through {' -> '.join((*seen, place))}; remove one of these")
     doc = _document(text, name, kind)
     base = doc.content.pop("extends", None)
     if base is None:
@@ -377,7 +378,7 @@ def _find(source: str, folder: str, kind: str, beside: Path | None) -> tuple[str
     if beside is not None and not path.is_absolute():
         path = beside / path
     if path.suffix not in (".yaml", ".yml"):
-        raise LayoutError(
+        raise DocumentError(
             f"unknown {kind} {quote_value(source)}; built-in {kind}s: {', '.join(names)}; or give a .yaml file"
         )
     text = read_document(path, kind)

@@ -59,30 +59,45 @@ def list_of_names(names: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def _read_value(name: str, value: Any, hint: Any, metavar: str) -> Any:
-    """Return the value of an option; where it takes several, a single name or number is a list of one."""
     kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
     item = next((get_args(kind)[0] for kind in kinds if get_origin(kind) is tuple), None)
-    several = isinstance(value, (list, tuple))
-    single = isinstance(value, (int, float)) and not isinstance(value, bool)
     if item is None:
-        if str in kinds and single and int not in kinds and float not in kinds:  # a name of digits
-            value = str(value)
-        if str in kinds and metavar.endswith("...") and several:  # names in one text, with commas
-            value = ",".join(map(str, value))
-        if str in kinds and several and isinstance(value, (list, tuple)):
+        return _read_single(name, value, kinds, metavar)
+    return _read_several(name, value, item, is_set(hint))
+
+
+def _read_single(name: str, value: Any, kinds: Sequence[Any], metavar: str) -> Any:
+    """Return the value of an option of one value; a name may have digits only, and names may be in one text."""
+    if isinstance(value, (list, tuple)):
+        if str not in kinds:
+            return tuple(value)
+        if not metavar.endswith("..."):
             raise ValueError(f"{name}: got {quote_value(value)}, expected a single name")
-        if metavar == NAMES and isinstance(value, str) and value.strip():
-            read_names(name, value)
-        return tuple(value) if isinstance(value, list) else value
+        value = ",".join(map(str, value))
+    elif _is_number(value) and str in kinds and int not in kinds and float not in kinds:
+        value = str(value)
+    if metavar == NAMES and isinstance(value, str) and value.strip():
+        read_names(name, value)
+    return value
+
+
+def _read_several(name: str, value: Any, item: Any, distinct: bool) -> Any:
+    """Return the values of an option that takes several; a single name or number is a list of one."""
     if isinstance(value, str):
         if item is not str:
             raise ValueError(f"{name}: got {quote_value(value)}, expected a list of numbers such as [2, 3]")
         return tuple(read_names(name, value))
-    if several and is_set(hint):
-        check_distinct(name, (entry for entry in value if not (isinstance(entry, str) and "=" in entry)))
-    if single:
+    if _is_number(value):
         return (value,)
-    return tuple(value) if several else value
+    if not isinstance(value, (list, tuple)):
+        return value
+    if distinct:
+        check_distinct(name, (entry for entry in value if not (isinstance(entry, str) and "=" in entry)))
+    return tuple(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def is_set(hint: Any) -> bool:

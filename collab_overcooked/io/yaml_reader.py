@@ -22,7 +22,7 @@ OCTAL = re.compile(r"[-+]?0[0-7_]+")
 PLAIN_TAGS = {f"tag:yaml.org,2002:{name}": name for name in ("str", "int", "float", "bool", "null", "timestamp")}
 
 
-class LayoutError(ValueError):
+class DocumentError(ValueError):
     """Invalid file; the message names file, line or cell, and a remedy."""
 
     def __init__(self, message: str) -> None:
@@ -68,10 +68,10 @@ def read_yaml(text: str, name: str) -> tuple[Any, Marks]:
         name: Name of the file for messages and marks.
 
     Raises:
-        LayoutError: The text is not valid YAML, uses YAML that this package refuses, or is too long.
+        DocumentError: The text is not valid YAML, uses YAML that this package refuses, or is too long.
     """
     if len(text) > MAX_CHARACTERS:
-        raise LayoutError(f"{name}: more than {MAX_CHARACTERS} characters, which no file of this package needs")
+        raise DocumentError(f"{name}: more than {MAX_CHARACTERS} characters, which no file of this package needs")
     values: tuple[Any, Marks] = pickle.loads(_pickled(text, name))  # a fresh copy each time, as callers modify it
     return values
 
@@ -83,9 +83,9 @@ def _pickled(text: str, name: str) -> bytes:
         loader = _Loader(text)  # already reads the first characters
         return pickle.dumps(_Constructor(name, loader).construct(loader.get_single_node()))
     except _TooLarge as error:
-        raise LayoutError(f"{name}, line {error.line}: {error}") from None
+        raise DocumentError(f"{name}, line {error.line}: {error}") from None
     except yaml.YAMLError as error:
-        raise LayoutError(f"{name}: not valid YAML: {' '.join(str(error).split())}") from None
+        raise DocumentError(f"{name}: not valid YAML: {' '.join(str(error).split())}") from None
     finally:
         if loader is not None:
             loader.dispose()
@@ -103,8 +103,8 @@ class _Constructor:
         value = None if node is None else self._value(node, (), ())
         return value, self.marks
 
-    def _error(self, node: Any, message: str) -> LayoutError:
-        return LayoutError(f"{self.name}, line {node.start_mark.line + 1}: {message}")
+    def _error(self, node: Any, message: str) -> DocumentError:
+        return DocumentError(f"{self.name}, line {node.start_mark.line + 1}: {message}")
 
     def _value(self, node: Any, path: KeyPath, around: tuple[Any, ...]) -> Any:
         self.values += 1

@@ -16,6 +16,7 @@ from collab_overcooked.io.text import in_drawn_order
 from collab_overcooked.policies.api import AgentView, EnvInfo, PolicyBase
 from collab_overcooked.policies.blind_rules import (
     ALPHABETICAL,
+    BLIND,
     LONGEST,
     MENTIONED,
     NEVER_IDLE,
@@ -26,11 +27,11 @@ from collab_overcooked.policies.blind_rules import (
     ROUND_ROBIN,
     RULES,
 )
+from collab_overcooked.policies.registry import BUILT_IN
 
 ORDERS = SHUFFLED, GAME = "shuffled", "game"
 PATIENCE = 20  # steps of a long wait
 WORD = re.compile(r"\w+")
-USAGE = f"always:K|{'|'.join(RULES)}[,{'|'.join(ORDERS)}][,{'|'.join(MENUS)}]"
 
 
 def offered(seen: AgentView, game: FullGame, menu: str = LEGAL) -> dict[str, int]:
@@ -202,6 +203,6 @@ def always_from_text(text: str) -> BlindPolicy:
         rf"([1-9]\d{{0,2}}|{'|'.join(RULES)})(?:,({'|'.join(ORDERS)}))?(?:,({'|'.join(MENUS)}))?", text
     )
     if parts is None:
-        raise ValueError(f"policy 'always' must be written {USAGE}, with K from 1 to 999, not {text!r}")
+        raise ValueError(f"policy 'always' must be written {BUILT_IN[BLIND].usage}, with K from 1 to 999, not {text!r}")
     rule, order, menu = parts.groups()
     return BlindPolicy(rule, order or SHUFFLED, menu)

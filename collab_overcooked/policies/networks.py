@@ -26,6 +26,7 @@ from collab_overcooked.io.files import read_bytes
 from collab_overcooked.io.structs import convert
 from collab_overcooked.policies.observation import Observer, observation_options, select_observation
 from collab_overcooked.policies.policy_file import MODES, NetworkMeta
+from collab_overcooked.policies.registry import BUILT_IN
 from collab_overcooked.policies.trained import NetworkPolicy
 
 KEY = "collab_overcooked"  # of the description that export_policy writes into models and files of weights
@@ -355,7 +356,7 @@ def _arguments(kind: Any, meta: Mapping[str, Any]) -> dict[str, Any]:
 def _parse(name: str, text: str) -> tuple[Path, str | None, dict[str, Any] | None]:
     path, *parameters = (part.strip() for part in text.split(","))
     if not path:
-        raise ValueError(f"policy {name!r} needs a file, as in {USAGE[name]}")
+        raise ValueError(f"policy {name!r} needs a file, as in {BUILT_IN[name].usage}")
     mode: str | None = None
     observation: dict[str, Any] = {}
     for parameter in parameters:
@@ -370,9 +371,6 @@ def _parse(name: str, text: str) -> tuple[Path, str | None, dict[str, Any] | Non
         else:
             raise ValueError(f"policy {name!r}: {near_matches('mode', parameter, MODES)}")
     return Path(path), mode, observation or None
-
-
-USAGE = {"sb3": "sb3:model.zip[,sample|greedy][,obs=NAME]", "torch": "torch:file.py:Net@weights.pt[,sample|greedy]"}
 
 
 def _need(name: str) -> None:

@@ -54,7 +54,7 @@ RECORDS: tuple[PolicyEntry, ...] = (
         factory="collab_overcooked.policies.listed:always_from_text",
         kind="scripted",
         usage="always:K|random|nothing|never-idle|never-repeat|alphabetical|longest|most-mentioned|newest|rarest"
-        "|round-robin[,shuffled|game]",
+        "|round-robin[,shuffled|game][,legal|vocabulary]",
         summary="Answers numbered lists of actions by a rule without understanding; plays every game.",
     ),
     PolicyEntry(
@@ -242,6 +242,7 @@ RECORDS: tuple[PolicyEntry, ...] = (
     ),
 )
 
+BUILT_IN = {record.name: record for record in RECORDS}
 
 CUSTOM_KINDS = ("scripted", "search", "RL")
 _custom: dict[str, PolicyEntry] = {}  # by name
@@ -269,7 +270,7 @@ def register_policy(
     """
     if not isinstance(name, str) or not name.replace("-", "_").isidentifier():
         raise ValueError(f"name of a policy must be letters, digits, underscores and hyphens, not {quote_value(name)}")
-    if any(record.name == name for record in RECORDS):
+    if name in BUILT_IN:
         raise ValueError(f"policy {name!r} is a policy of this package; choose another name")
     if kind not in CUSTOM_KINDS:
         raise ValueError(near_matches("kind of policy", kind, CUSTOM_KINDS))

@@ -15,7 +15,7 @@ import numpy as np
 
 from collab_overcooked.envs.channel import TalkingView, act_text, talking_game
 from collab_overcooked.io.checks import near_matches
-from collab_overcooked.policies.api import AgentView, Capabilities, EnvInfo, Planning, Policy, as_decision
+from collab_overcooked.policies.api import AgentView, EnvInfo, Planning, Policy, as_decision
 from collab_overcooked.policies.observation import observer_of
 from collab_overcooked.policies.per_game import PerGamePolicy
 from collab_overcooked.policies.shown_game import shown_game
@@ -34,11 +34,6 @@ class SayPolicy(WrappedPolicy):
     def __init__(self, player: Policy) -> None:
         super().__init__(player)
         self.speaks, self.observation = True, None  # what the player observes is made below
-
-    @property
-    def batched(self) -> bool:
-        """Flag of policies that can be played in batches, see ``Policy``."""
-        return Capabilities.of(self.players[0]).batched
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Reset the policy behind it in the quiet game.

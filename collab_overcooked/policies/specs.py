@@ -13,10 +13,10 @@ from collab_overcooked.policies.api import Capabilities, Policy
 from collab_overcooked.policies.blind_rules import BLIND
 from collab_overcooked.policies.parameters import load_factory
 from collab_overcooked.policies.registry import (
+    BUILT_IN,
     HUMAN,
     LANGUAGE,
     MODULE,
-    RECORDS,
     SETTINGS,
     WEIGHTS,
     PolicyEntry,
@@ -84,7 +84,7 @@ class PolicySpec:
 
     @cached_property
     def _builtin(self) -> PolicyEntry | None:
-        return next((record for record in RECORDS if record.name == self.name), None)
+        return BUILT_IN.get(self.name)
 
     @property
     def _is_outside(self) -> bool:

@@ -45,11 +45,14 @@ class EpisodeLogger(Protocol):
     """Logger of one episode's data for a game's metrics, in addition to actions, events and rewards."""
 
     def begin(self, env: ParallelEnv) -> None:
-        """Log the start of the episode."""
+        """Log the start of the episode, in place of one that was logged before.
+
+        It is called after the reset, as the episode may be left before its first step, and again after the answer to
+        ``Started``, which may change the orders.
+        """
 
     def step(self, env: ParallelEnv) -> dict[str, Any]:
-        """Return additional fields of the last step, as JSON values."""
-        return {}
+        """Return additional fields of the last step, as JSON values; empty for none."""
 
     def end(self) -> dict[str, Any]:
         """Return additional fields of the record."""
@@ -253,7 +256,7 @@ class Episode(Generator[Event, Answer, EpisodeRecord]):
         seed = self.seed if self._fresh else derive_seed(self.seed, "episode", self._number)
         observers: dict[int, Observer] = {}
         silent: set[int] = set()
-        self._log_start()  # the episode may be left before its first step
+        self._log_start()
         voices, ordered = self._receive((yield Started(env, self._task, seed, observers, silent, self._limits)))
         self._log_start()
         self._table = table = Decisions(self.game, self._limits, self._feedback, observers, seed, self._replaced)

@@ -35,7 +35,7 @@ from collab_overcooked.envs.lexicon import Lexicon, load_lexicon
 from collab_overcooked.game_spec import PLAIN
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import check_options, near_matches
-from collab_overcooked.io.documents import LayoutError
+from collab_overcooked.io.documents import DocumentError
 from collab_overcooked.io.files import text_lines
 from collab_overcooked.io.redaction import is_key_known, redact_values
 from collab_overcooked.io.schema import SchemaError, json_value, read_json
@@ -350,7 +350,7 @@ def derived_fields(record: EpisodeRecord) -> Mapping[str, Any]:
         return {}
     try:
         derived: Mapping[str, Any] = registry.load_suite(record.env_id).derived(record)
-    except (LayoutError, OSError):
+    except (DocumentError, OSError):
         return {}
     return derived
 

@@ -31,7 +31,7 @@ def expand_factors(doc: Document, reserved: Mapping[str, str]) -> tuple[Document
         reserved: Names that factors must not have, as tables use them, and the tables.
 
     Raises:
-        LayoutError: A factor, a level or a placeholder cannot be used.
+        DocumentError: A factor, a level or a placeholder cannot be used.
     """
     if doc.at(FACTORS) is None:
         if doc.at(CELL) is not None:

@@ -335,7 +335,7 @@ def check_name(doc: Document, name: object, *path: Any) -> str:
     """Return a name of letters, digits and underscores, which is valid in files, columns and addresses.
 
     Raises:
-        LayoutError: The name has another form.
+        DocumentError: The name has another form.
     """
     if not isinstance(name, str) or not name.isidentifier() or not name.isascii() or len(name) > 40:
         raise doc.error(f"{name!r:.60} must be a name of at most 40 letters, digits and underscores", *path)

@@ -51,7 +51,7 @@ class MediaReader:
         """Return the image or the video of a page or a question, None if it has none.
 
         Raises:
-            LayoutError: Image, video and text do not belong together, or a suffix is not allowed.
+            DocumentError: Image, video and text do not belong together, or a suffix is not allowed.
         """
         doc, kinds = self.doc, [kind for kind in MEDIA_TYPES if kind in self.doc.at(*path)]
         if len(kinds) > 1:

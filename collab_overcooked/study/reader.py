@@ -11,7 +11,7 @@ from typing import Any
 
 from collab_overcooked.evaluation.suites import plan_known_team
 from collab_overcooked.io.checks import near_matches
-from collab_overcooked.io.documents import Document, LayoutError, field_name, load_layout
+from collab_overcooked.io.documents import Document, DocumentError, field_name, load_layout
 from collab_overcooked.io.text import one_line
 from collab_overcooked.play.settings import LANGUAGES, PlaySettings
 from collab_overcooked.policies.registry import PERSON
@@ -234,7 +234,7 @@ class _Reader:
             for spec in dict.fromkeys(team_of_first):
                 if spec != PERSON:
                     check_partner(spec)
-        except LayoutError:
+        except DocumentError:
             raise
         except (ValueError, TypeError) as error:
             raise self._placed(error, path, "options", "set", "limits", "team", "suite") from None
@@ -255,7 +255,7 @@ class _Reader:
             levels=self.levels.get(name, {}),
         )
 
-    def _placed(self, error: Exception, path: tuple[Any, ...], *sections: str) -> LayoutError:
+    def _placed(self, error: Exception, path: tuple[Any, ...], *sections: str) -> DocumentError:
         """Return an error of another module with the line of the entry that its message is about."""
         message = str(error)
         words_of: dict[tuple[Any, ...], list[Any]] = {}  # that the message may quote, by entry

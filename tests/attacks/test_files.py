@@ -19,7 +19,7 @@ from collab_overcooked.baselines.pbt import read_pbt_settings
 from collab_overcooked.baselines.settings import TrainingSettings, read_config, settings_from
 from collab_overcooked.cli.documents import document_kinds
 from collab_overcooked.games.collab_overcooked.engine.spec import MAX_FLOOR, load_kitchen
-from collab_overcooked.io.documents import LayoutError
+from collab_overcooked.io.documents import DocumentError
 from collab_overcooked.policies.llm.settings import parse_settings
 from collab_overcooked.study import pages
 from collab_overcooked.study.documents import study_facts
@@ -185,7 +185,7 @@ def test_a_kitchen_has_no_more_floor_than_ways_can_be_worked_out_for(tmp_path):
 
     most = max(width for width in range(1, 200) if cells(width) <= MAX_FLOOR)
     load(most)
-    with pytest.raises(LayoutError, match=rf"yaml, line \d+: the grid has \d+ floor cells; use at most {MAX_FLOOR}"):
+    with pytest.raises(DocumentError, match=rf"yaml, line \d+: the grid has \d+ floor cells; use at most {MAX_FLOOR}"):
         load(most + 1)
 
 
@@ -208,5 +208,5 @@ def test_files_that_ask_for_more_memory_than_pictures_and_tables_may_take(kind, 
     inner[place[-1]] = value
     path = tmp_path / "file.yaml"
     path.write_text(yaml.safe_dump(document), "utf-8")
-    with pytest.raises(LayoutError, match=text):
+    with pytest.raises(DocumentError, match=text):
         READERS[kind][0](path)

@@ -11,7 +11,7 @@ import pytest
 from attacks.mutations import mutate
 from study.world import QUICK
 
-from collab_overcooked.io.documents import LayoutError
+from collab_overcooked.io.documents import DocumentError
 from collab_overcooked.study import pages
 from collab_overcooked.study.journal import JOURNAL, PEOPLE, Journal, study_of
 from collab_overcooked.study.reader import read_study
@@ -83,13 +83,13 @@ PLAY = [("on_leave", 5), ("on_leave", [1]), ("on_leave", "nope"), ("metrics", "x
 
 @pytest.mark.parametrize(("name", "value"), PLAY)
 def test_settings_of_other_types_are_refused(name, value):
-    with pytest.raises(LayoutError, match=name):
+    with pytest.raises(DocumentError, match=name):
         read_study({**QUICK, "play": {name: value}})
 
 
 @pytest.mark.parametrize("text", ["{step.__class__}", "{0}", "{step!r:>9999999999}", "{step", "{nope}", "{{step}}"])
 def test_words_of_a_study_are_no_programs(text):
-    with pytest.raises(LayoutError, match=r"words\.step must contain no braces other than: {step}, {steps}"):
+    with pytest.raises(DocumentError, match=r"words\.step must contain no braces other than: {step}, {steps}"):
         read_study({**QUICK, "words": {"step": text}})
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from support.cli_runner import CliRunner
 
 from collab_overcooked import registry
@@ -44,6 +45,22 @@ def test_a_clone_of_greedy_play_delivers_as_greedy_does(records):
     assert copy.log[-1]["known_agreement"] > 0.95
     assert copy.file.meta["score"]["return"] > 0
     assert copy.file.meta["algorithm"] == "bc" and copy.file.meta["steps"] == copy.choices
+
+
+def test_a_clone_leaves_torch_as_it_was_and_does_not_depend_on_it(records):
+    settings = Cloning("CollabOvercooked-v0", (str(records),), KITCHEN, epochs=2, batch_size=16)
+    files, before = [], torch.get_num_threads()
+    for threads, seed in ((1, 0), (3, 99)):
+        torch.set_num_threads(threads)
+        torch.manual_seed(seed)
+        state = torch.get_rng_state()
+        files.append(clone_policy(settings, games=2).file)
+        kept = torch.get_num_threads()
+        torch.set_num_threads(before)
+        assert kept == threads and torch.equal(torch.get_rng_state(), state)
+    one, other = (file.network.layers for file in files)
+    for (kind, *arrays), (name, *others) in zip(one, other, strict=True):
+        assert kind == name and all(map(np.array_equal, arrays, others))
 
 
 def test_observations_need_not_be_those_of_the_records(records):

@@ -80,6 +80,14 @@ def test_report_takes_training_folders(trainings):
     assert (trainings / "table.csv").read_text().startswith("training,seeds,steps")
 
 
+@pytest.mark.parametrize("folder", [".", "a"])
+def test_report_and_plot_find_the_same_trainings(tmp_path, folder):
+    write_returns(tmp_path / folder / "vdn-0", [(0, 1.0), (1000, 5.0)])
+    for command in (["plot", "--out", tmp_path / "curves.svg"], ["report"]):
+        done = run(*command, tmp_path)
+        assert done.exit_code == 0 and "| vdn | 1 | 1000 | 5.0" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -52,6 +52,39 @@ def quiet(settings, folder, **more):
     return train(settings, folder, bar=False, **more)
 
 
+@pytest.fixture
+def state_of_torch():
+    """Three threads and a generator that was used before; both are to stay as they are."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    torch.manual_seed(99)
+    state = torch.get_rng_state()
+    yield
+    kept = torch.get_num_threads()
+    torch.set_num_threads(before)
+    assert kept == 3 and torch.equal(torch.get_rng_state(), state)
+
+
+@pytest.mark.usefixtures("state_of_torch")
+def test_a_training_leaves_torch_as_it_was(tmp_path):
+    settings = COOKING.with_values({"steps": 640, "evaluate_every": 320, "evaluation_games": 1})
+    quiet(settings, tmp_path)
+    training = Training(settings)
+    training.update()
+
+
+def test_a_training_does_not_depend_on_the_state_of_torch():
+    trainings, before = [], torch.get_num_threads()
+    for threads, seed in ((1, 0), (3, 99)):
+        torch.set_num_threads(threads)
+        torch.manual_seed(seed)
+        training = Training(COOKING)
+        training.update()
+        trainings.append(training)
+    torch.set_num_threads(before)
+    assert all(map(torch.equal, *map(weights, trainings)))
+
+
 @pytest.mark.parametrize("masks", [True, False])
 @pytest.mark.parametrize("shared", ["shared", "own"])
 def test_each_learner_trains_and_exports_a_policy_for_each_set_of_weights(tmp_path, masks, shared):

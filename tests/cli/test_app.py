@@ -69,6 +69,12 @@ EVALUATE = ["evaluate", "collab-overcooked", "--out", "OUT"]
         (["render", "RUN", "--out", "absent/film.gif"], "no folder absent"),
         (["render", "RUN", "--episode", "-1", "--out", "x.gif"], "-1 does not exist"),
         (["report", "absent"], "absent: no such run folder"),
+        (["communication", "RUN", "--rate", "3"], "option --rate is for teams with llm policies"),
+        (["communication", "RUN", "--budget", "calls=3"], "option --budget is for teams with llm policies"),
+        (
+            ["crossplay", "--env", "Overcooked-v0", "--pool", "greedy", "a=llm:m", "--out", "OUT"],
+            "pool: a is a language model; 'compare --games overcooked --policies ...' pairs these with other policies",
+        ),
         (["list", "task"], "unknown listing 'task'; did you mean tasks"),
         (["list", "tasks", "--set", "kitchen=palace"], "unknown kitchen 'palace'"),
         (

@@ -35,6 +35,11 @@ def test_replay_check_finds_a_changed_record(finished, tmp_path):
     assert "1 of 2 episodes" in done.stdout
 
 
+def test_replay_check_prints_no_search_tree(finished):
+    done = run("replay", finished[0], "--check", "--plan", "3")
+    assert done.exit_code == 2 and "plan: --check prints no search tree" in done.stderr
+
+
 @pytest.mark.parametrize(("name", "start"), [("film.gif", b"GIF8"), ("last.png", b"\x89PNG")])
 def test_render_draws_an_episode(finished, tmp_path, name, start):
     done = run("render", finished[0], "--episode", "0", "--out", tmp_path / name)

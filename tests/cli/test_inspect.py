@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from support.cli_runner import run
+
+import collab_overcooked
+
+FILES = Path(collab_overcooked.__file__).parent / "layouts"
 
 
 def test_list_alone_names_what_can_be_listed():
@@ -50,3 +56,31 @@ def test_describe_tells_about_it(name, text):
 
 def test_describe_a_task_in_a_kitchen_without_references():
     assert "No reference trajectories" in run("describe", "boiled_egg", "--set", "kitchen=three_agents").stdout
+
+
+@pytest.mark.parametrize("what", ["envs", "suites", "policies", "lexicons", "teachers", "metrics"])
+@pytest.mark.parametrize("option", [("--suite", "craft"), ("--set", "kitchen=paper")])
+def test_list_refuses_options_of_games_for_other_names(what, option):
+    done = run("list", what, *option)
+    assert done.exit_code == 2 and f"{option[0]} is for names that a game has" in done.stderr
+
+
+def test_list_alone_takes_no_option_of_a_game():
+    assert "--set is for names that a game has, such as tasks" in " ".join(
+        run("list", "--set", "kitchen=paper").stderr.split()
+    )
+    assert "tasks" not in run("list", "--suite", "craft").stdout.split()
+
+
+@pytest.mark.parametrize("name", ["overcooked-p001-own", "lexicons/alien.yaml", "studies/cots_partner.yaml"])
+def test_describe_refuses_options_where_no_game_reads_them(name):
+    name = str(FILES / name) if "/" in name else name
+    done = run("describe", name, "--set", "kitchen=paper")
+    assert done.exit_code == 2 and "--set is for" in done.stderr
+
+
+@pytest.mark.parametrize("file", ["craft/field.yaml", "overcooked/outage_off.yaml", "overcooked_v2/long_room.yaml"])
+def test_describe_checks_options_of_files_as_of_names(file):
+    for name in (FILES / file, Path(file).stem):
+        assert run("describe", name).exit_code == 0
+        assert "unknown option 'nonsense'" in run("describe", name, "--set", "nonsense=1").stderr

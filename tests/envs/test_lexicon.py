@@ -20,7 +20,7 @@ from collab_overcooked.game_spec import PLAIN
 from collab_overcooked.games.collab_overcooked.suite.scoring import score_record
 from collab_overcooked.games.cuisineworld.engine.spec import levels
 from collab_overcooked.games.rush.engine.spec import scenarios
-from collab_overcooked.io.documents import LayoutError
+from collab_overcooked.io.documents import DocumentError
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.records import without_lexicon
 from collab_overcooked.runner.replay import first_difference
@@ -109,7 +109,7 @@ def test_english_endings():
 def test_damaged_lexicons_are_refused(tmp_path, text, message):
     path = tmp_path / "bad.yaml"
     path.write_text(text)
-    with pytest.raises(LayoutError, match=message):
+    with pytest.raises(DocumentError, match=message):
         load_lexicon(path)
 
 
@@ -183,7 +183,7 @@ def test_a_word_that_the_lexicon_lacks_is_named(tmp_path):
     path.write_text("name: short\nwords: {lobster: trimpil}\n")
     with pytest.raises(ValueError, match=r"lexicon 'short' has no word for '\w+' in '\w+' \(and for .*; add it to its"):
         registry.load_game("CuisineWorld-v0", level="level_0", lexicon=str(path))
-    with pytest.raises(LayoutError, match="unknown lexicon 'elvish'; built-in lexicons: alien"):
+    with pytest.raises(DocumentError, match="unknown lexicon 'elvish'; built-in lexicons: alien"):
         registry.load_game("CuisineWorld-v0", lexicon="elvish")
     assert Lexicon("x", {"meat": "zar"}, ["and"]).missing(["meat and egg", "eggs"]) == {
         "egg": "meat and egg",

@@ -12,6 +12,7 @@ import pytest
 
 import collab_overcooked
 from collab_overcooked import registry
+from collab_overcooked.evaluation import communication
 from collab_overcooked.evaluation.communication import measure_communication
 from collab_overcooked.evaluation.communication_card import communication_card
 from collab_overcooked.metrics.registry import episode_return
@@ -221,6 +222,23 @@ def test_episodes_of_each_task_or_layout_are_played_again_in_their_own(game, axi
     assert len(set(returns)) > 1
     (one,) = measure_communication(records)
     assert one.returns["with"].value == pytest.approx(np.mean(returns))
+
+
+def test_seats_are_named_as_in_the_first_episode(monkeypatch):
+    """Whichever episode was played last, whose task or layout may have other names."""
+
+    class Renamed(communication.EditedChannel):
+        @property
+        def display_names(self):
+            return tuple(f"{name} in {self.quiet.kwargs['layout']}" for name in super().display_names)
+
+    monkeypatch.setattr(communication, "EditedChannel", Renamed)
+    layouts, records = ["cramped_room_v2", "demo_cook_simple"], []
+    for layout in layouts:
+        env = collab_overcooked.make("OvercookedV2-v0", channel=NUMBERS, max_cycles=5, layout=layout)
+        records.append(play_episode(env, make_team(["say:random:greedy"] * 2), 0))
+    (one,) = measure_communication(records)
+    assert all(name.endswith(f" in {layouts[0]}") for name in one.listening)
 
 
 class Heeding(Speaker):

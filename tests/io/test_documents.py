@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from collab_overcooked.io.checks import OptionError
-from collab_overcooked.io.documents import Document, LayoutError, builtin_names, load_layout, read_value
+from collab_overcooked.io.documents import Document, DocumentError, builtin_names, load_layout, read_value
 from collab_overcooked.io.yaml_reader import read_yaml
 from collab_overcooked.registry import load_game
 
@@ -27,7 +27,7 @@ def read(folder: Path, text: str, name: str = "mine.yaml") -> Document:
 
 def test_long_messages_are_shortened():
     message = f"file.yaml, line 3: must be a number, not {'x' * 5000}; write 0.5"
-    for error in (LayoutError(message), OptionError("memory", message)):
+    for error in (DocumentError(message), OptionError("memory", message)):
         assert len(str(error)) < 2100
         assert str(error).startswith("file.yaml, line 3") and str(error).endswith("write 0.5")
 
@@ -53,7 +53,7 @@ def test_rows_of_a_block_text_have_lines(tmp_path):
 
 def test_blank_lines_above_a_grid_count(tmp_path):
     doc = read(tmp_path, "grid: |\n\n\n  XXX\n  XXX\n  XX\n")
-    with pytest.raises(LayoutError, match=r"^mine\.yaml, line 6: grid row 2 has 2 cells, others 3"):
+    with pytest.raises(DocumentError, match=r"^mine\.yaml, line 6: grid row 2 has 2 cells, others 3"):
         doc.rows("grid", remedy="extend it")
 
 
@@ -97,7 +97,7 @@ BROKEN = [
 
 @pytest.mark.parametrize("text, hints", BROKEN, ids=[case[0][:24].replace("\n", "|") for case in BROKEN])
 def test_broken_files(tmp_path, text, hints):
-    with pytest.raises(LayoutError) as error:
+    with pytest.raises(DocumentError) as error:
         read(tmp_path, text)
     assert all(hint in str(error.value) for hint in hints), str(error.value)
 
@@ -105,22 +105,22 @@ def test_broken_files(tmp_path, text, hints):
 def test_a_circle_over_two_files(tmp_path):
     write(tmp_path, "a.yaml", "extends: b.yaml\n")
     write(tmp_path, "b.yaml", "extends: a.yaml\n")
-    with pytest.raises(LayoutError, match=r"extends itself through .*a\.yaml -> .*b\.yaml -> .*a\.yaml"):
+    with pytest.raises(DocumentError, match=r"extends itself through .*a\.yaml -> .*b\.yaml -> .*a\.yaml"):
         load_layout(tmp_path / "a.yaml", FOLDER)
 
 
 def test_an_unknown_name_lists_the_shipped_ones():
-    with pytest.raises(LayoutError, match="unknown layout 'papper'; built-in layouts: paper, shared_floor"):
+    with pytest.raises(DocumentError, match="unknown layout 'papper'; built-in layouts: paper, shared_floor"):
         load_layout("papper", FOLDER)
 
 
 def test_a_file_that_cannot_be_read(tmp_path):
     (tmp_path / "bytes.yaml").write_bytes(b"a: \xff\xfe\n")
     for name in ("missing.yaml", "bytes.yaml"):
-        with pytest.raises(LayoutError, match=f"cannot read layout file .*{name}"):
+        with pytest.raises(DocumentError, match=f"cannot read layout file .*{name}"):
             load_layout(tmp_path / name, FOLDER)
     (tmp_path / "folder.yaml").mkdir()
-    with pytest.raises(LayoutError, match=r"cannot read layout file .*folder\.yaml"):
+    with pytest.raises(DocumentError, match=r"cannot read layout file .*folder\.yaml"):
         load_layout(tmp_path / "folder.yaml", FOLDER)
 
 
@@ -192,7 +192,7 @@ REFUSED = [
 
 @pytest.mark.parametrize("reader, message", REFUSED, ids=[message for _, message in REFUSED])
 def test_values_of_the_wrong_kind_are_refused_with_their_place(tmp_path, reader, message):
-    with pytest.raises(LayoutError) as error:
+    with pytest.raises(DocumentError) as error:
         reader(read(tmp_path, VALUES))
     assert message in str(error.value)
 
@@ -204,7 +204,7 @@ def test_values_given_from_python_are_copied():
     assert doc.at("agents", 0, "name") == "Ann" and doc["max_wait"] == 5
     assert doc.where("agents") == "inline layout" and doc.where("max_wait").startswith("paper.yaml, line")
     mine["agents"] = mine
-    with pytest.raises(LayoutError, match="nested more than"):
+    with pytest.raises(DocumentError, match="nested more than"):
         load_layout(mine, FOLDER)
 
 
@@ -238,7 +238,7 @@ HOSTILE = {
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_hostile_files_are_refused_with_their_place(tmp_path, kind):
     text, message = HOSTILE[kind]
-    with pytest.raises(LayoutError) as error:
+    with pytest.raises(DocumentError) as error:
         read(tmp_path, text)
     assert str(error.value).startswith("mine.yaml") and message in str(error.value)
 
@@ -300,6 +300,6 @@ def test_times_of_day_stay_texts(text):
 
 @pytest.mark.parametrize("text", ["017", "-017", "00"])
 def test_a_number_with_a_zero_in_front_is_refused_as_readers_differ(text):
-    with pytest.raises(LayoutError, match=rf"f, line 2: {text} with a zero in front .*leave the zero out"):
+    with pytest.raises(DocumentError, match=rf"f, line 2: {text} with a zero in front .*leave the zero out"):
         read_yaml(f"b: 0\na: {text}", "f")
     assert read_yaml(f"a: '{text}'\nb: [0, 0.5, 10]", "f")[0] == {"a": text, "b": [0, 0.5, 10]}

@@ -181,6 +181,28 @@ def test_other_machines_are_let_in_by_a_word_only(command, tmp_path) -> None:
     assert done.exit_code == 2 and "--yes" in done.output and "without encryption" in " ".join(done.output.split())
 
 
+@pytest.mark.parametrize(
+    "command", [["play", "rooms", "--no-open"], ["study", "run", "collab_overcooked_pairs", "--preview"]]
+)
+@pytest.mark.parametrize(
+    ("options", "start"),
+    [
+        ([], "http://127.0.0.1:8123/"),
+        (["--public-name", "play.example.org"], "http://127.0.0.1:8123/"),
+        (["--address", "0.0.0.0", "--yes", "--public-name", "192.168.1.20", "mine"], "http://192.168.1.20:8123/"),
+        (["--address", "::1"], "http://[::1]:8123/"),
+    ],
+)
+def test_all_servers_print_links_under_the_name_by_which_they_are_reached(
+    command, options, start, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setattr(server, "serve", lambda app, address, port, ready: ready(8123))
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, [*command, *options])
+    links = re.findall(r"http://\S+", done.output)
+    assert links and all(link.startswith(start) for link in links), done.output
+
+
 def test_pages_write_words_as_text_and_import_what_is_served() -> None:
     from collab_overcooked.study import server as study_server
 

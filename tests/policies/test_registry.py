@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -9,9 +10,13 @@ import pytest
 
 import collab_overcooked
 from collab_overcooked.evaluation.crossplay import cross_play
+from collab_overcooked.game_spec import MENUS
 from collab_overcooked.policies.api import EnvInfo
+from collab_overcooked.policies.blind_rules import BLIND, RULES
+from collab_overcooked.policies.listed import ORDERS
+from collab_overcooked.policies.parameters import load_factory
 from collab_overcooked.policies.policy_file import policy_path
-from collab_overcooked.policies.registry import policy_names, policy_records
+from collab_overcooked.policies.registry import BUILT_IN, policy_names, policy_records
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.policies.specs import PolicySpec, make_policy
 from collab_overcooked.registry import GAMES
@@ -47,6 +52,18 @@ BAD = [
     ("planner:rolouts=5", "did you mean rollouts"),
     ("mcts:simulation=5", "did you mean simulations"),
 ]
+
+
+@pytest.mark.parametrize("spec", ["always:x", "sb3:", "torch:", "llm:"])
+def test_a_spec_that_lacks_something_is_answered_by_the_usage_of_listings(spec: str) -> None:
+    name = spec.partition(":")[0]
+    with pytest.raises(ValueError, match=re.escape(BUILT_IN[name].usage)):
+        load_factory(BUILT_IN[name].factory)(spec.partition(":")[2])
+
+
+def test_the_usage_of_blind_rules_has_all_that_they_take() -> None:
+    rules, orders, menus = (part.strip("]").split("|") for part in BUILT_IN[BLIND].usage.split("[,"))
+    assert (rules[0], rules[1:], orders, menus) == ("always:K", [*RULES], [*ORDERS], [*MENUS])
 
 
 @pytest.mark.parametrize("spec", GOOD)

@@ -9,7 +9,7 @@ from support.records import record_of
 
 from collab_overcooked import registry
 from collab_overcooked.core.record import history_of
-from collab_overcooked.io.documents import LayoutError
+from collab_overcooked.io.documents import DocumentError
 from collab_overcooked.runner.records import RecordError, derived_fields, dump_line, parse_record, read_records
 from collab_overcooked.runner.replay import first_difference
 
@@ -100,7 +100,7 @@ def test_a_fault_in_a_games_derived_fields_is_not_swallowed(monkeypatch):
     record = record_of(env_id="CollabEscape-v0")
     suite = registry.load_suite("CollabEscape-v0")
     for error, is_swallowed in (
-        (LayoutError("no such file"), True),
+        (DocumentError("no such file"), True),
         (ValueError("bad"), False),
         (TypeError("x"), False),
     ):

@@ -160,6 +160,8 @@ def test_commands_reach_a_study_that_runs(client: Any, tmp_path: Path) -> None:
         (["raise", "limit=2"], "limit must be above 4"),
         (["raise", "limt=20"], "did you mean limit"),
         (["raise", "limit"], "a limit must be a number, not ''"),
+        (["raise", "limit=60", "limit=70"], "limits: 'limit' is given twice"),
+        (["raise", "limit=60", "per_network=1"], "per_network must be above"),
         (["forget", "panel-3"], "unknown participant"),
     ):
         done = CliRunner().invoke(app, ["study", command[0], str(tmp_path), *command[1:]])
@@ -169,6 +171,18 @@ def test_commands_reach_a_study_that_runs(client: Any, tmp_path: Path) -> None:
     assert list(journal.people) == [other.id] and client.get(f"/study/{one.token}").status_code == 404
     everything = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     assert b"panel-1" not in everything and one.id.encode() not in everything and one.token.encode() not in everything
+
+
+def test_limits_are_raised_together_or_not_at_all(tmp_path: Path) -> None:
+    """Of a study that does not run: one that runs takes them as in the test above."""
+    study = read_study(QUICK)
+    with Journal.open(tmp_path, study) as journal:
+        before = dict(journal.limits)
+    for second in ("per_network=0", "limt=70", "limit=70", "minutes"):
+        done = CliRunner().invoke(app, ["study", "raise", str(tmp_path), "limit=60", second])
+        assert done.exit_code == 2 and Journal(tmp_path, study).limits == before, done.output
+    assert CliRunner().invoke(app, ["study", "raise", str(tmp_path), "limit=60"]).exit_code == 0
+    assert Journal(tmp_path, study).limits == before | {"limit": 60}
 
 
 def test_a_participant_who_plays_is_forgotten_everywhere(rehearsed: tuple[Path, Any], tmp_path: Path) -> None:

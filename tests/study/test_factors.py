@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from study.world import QUICK, factorial
 
-from collab_overcooked.io.documents import LayoutError
+from collab_overcooked.io.documents import DocumentError
 from collab_overcooked.study.documents import study_facts
 from collab_overcooked.study.journal import Journal, study_of
 from collab_overcooked.study.reader import read_study
@@ -61,7 +61,7 @@ def test_limits_of_messages_are_levels_of_a_factor() -> None:
     assert limits["mate_mute"] == {"messages_to": "nobody"}
     assert "limits.message_delay" in str(study_facts(study))
     content["factors"]["talk"]["slow"]["limits"]["message_loss"] = 2
-    with pytest.raises(LayoutError, match="message_loss"):
+    with pytest.raises(DocumentError, match="message_loss"):
         read_study(content)
 
 
@@ -89,7 +89,7 @@ def test_factors_that_cannot_work_are_refused(path: tuple[Any, ...], value: Any,
     place[path[-1]] = value
     if complaint.startswith("nobody"):
         content["participants"] |= {"group": 2}
-    with pytest.raises(LayoutError) as error:
+    with pytest.raises(DocumentError) as error:
         read_study(content)
     assert complaint in str(error.value)
 

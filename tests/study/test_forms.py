@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from study.world import QUICK, served
 
-from collab_overcooked.io.documents import LayoutError
+from collab_overcooked.io.documents import DocumentError
 from collab_overcooked.study.bots import Bot, PageForm
 from collab_overcooked.study.design import Study
 from collab_overcooked.study.forms import FormItem
@@ -200,7 +200,7 @@ def test_the_order_of_the_file_is_kept_without_random_orders(tmp_path: Path) -> 
     ],
 )
 def test_forms_that_cannot_work_are_refused(content: dict[str, Any], complaint: str) -> None:
-    with pytest.raises(LayoutError) as error:
+    with pytest.raises(DocumentError) as error:
         read_study(content)
     assert complaint in str(error.value)
 
@@ -271,7 +271,7 @@ def test_images_and_videos_of_the_study_are_shown_and_sent(tmp_path: Path) -> No
 def test_files_outside_the_folder_are_refused(page: dict[str, Any], complaint: str, tmp_path: Path) -> None:
     file = study_with_files(tmp_path / "mine", **page)
     (tmp_path / "mine" / "link.png").symlink_to(tmp_path / "secret.png")
-    with pytest.raises(LayoutError) as error:
+    with pytest.raises(DocumentError) as error:
         read_study(file)
     assert complaint in str(error.value) and str(error.value).count("mine.yaml") == 1
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from study.world import CHECKED, QUICK, changed
 
-from collab_overcooked.io.documents import LayoutError
+from collab_overcooked.io.documents import DocumentError
 from collab_overcooked.study.design import End, Study
 from collab_overcooked.study.forms import FormItem, Questionnaire
 from collab_overcooked.study.pages import consent_page, end_page, form_page, paragraphs
@@ -34,7 +34,7 @@ def test_ends_name_the_id_in_every_text() -> None:
     page = end_page(read_study(changed("finish", "done", to=texts)), End(**texts), {"PID": "a<b", "STUDY": "s"})
     assert "Thank you, a&lt;b of s." in page and ">C-a&lt;b</code>" in page and "?id=a%3Cb" in page
     for key in texts:
-        with pytest.raises(LayoutError, match=f"unknown value in finish.done.{key} 'token'"):
+        with pytest.raises(DocumentError, match=f"unknown value in finish.done.{key} 'token'"):
             read_study(changed("finish", "done", to=texts | {key: "https://a.org/{token}"}))
 
 

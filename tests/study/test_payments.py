@@ -13,7 +13,7 @@ from study.world import QUICK
 from support.cli_runner import CliRunner
 
 from collab_overcooked.cli import app
-from collab_overcooked.io.documents import LayoutError
+from collab_overcooked.io.documents import DocumentError
 from collab_overcooked.study.design import Bonus, Study
 from collab_overcooked.study.journal import Journal
 from collab_overcooked.study.payments import payments
@@ -86,6 +86,6 @@ def test_a_study_without_panel_ids_has_no_lists(tmp_path: Path) -> None:
     ],
 )
 def test_rules_that_cannot_be_paid_are_refused(bonus: dict[str, Any], complaint: str) -> None:
-    with pytest.raises(LayoutError) as error:
+    with pytest.raises(DocumentError) as error:
         read_study(QUICK | {"bonus": bonus})
     assert complaint in str(error.value)

@@ -11,7 +11,7 @@ import yaml
 from study.world import QUICK, changed
 
 from collab_overcooked import registry
-from collab_overcooked.io.documents import LayoutError, builtin_names
+from collab_overcooked.io.documents import DocumentError, builtin_names
 from collab_overcooked.policies.llm.settings import parse_settings
 from collab_overcooked.study.design import FOLDER
 from collab_overcooked.study.reader import default_per_network, read_study
@@ -97,7 +97,7 @@ def test_the_shipped_protocols_are_the_papers() -> None:
     ],
 )
 def test_what_cannot_work_is_refused(path: tuple[Any, ...], value: Any, complaint: str) -> None:
-    with pytest.raises(LayoutError) as error:
+    with pytest.raises(DocumentError) as error:
         read_study(changed(*path, to=value))
     assert complaint in str(error.value)
 
@@ -128,7 +128,7 @@ def test_errors_name_the_line_and_the_file_once(
 ) -> None:
     text = yaml.safe_dump(changed(*path, to=value), sort_keys=False)
     (tmp_path / "mine.yaml").write_text(text)
-    with pytest.raises(LayoutError) as error:
+    with pytest.raises(DocumentError) as error:
         read_study(tmp_path / "mine.yaml")
     message = str(error.value)
     number = next(i for i, entry in enumerate(text.splitlines(), 1) if entry.strip().startswith(line))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from study.world import changed
 
-from collab_overcooked.io.documents import LayoutError
+from collab_overcooked.io.documents import DocumentError
 from collab_overcooked.runner.records import read_records
 from collab_overcooked.study.design import Bonus, Study
 from collab_overcooked.study.journal import JOURNAL
@@ -79,7 +79,7 @@ def test_a_head_chef_takes_part_without_a_seat(study: Study, tmp_path: Path) -> 
     (record,) = read_records(tmp_path / "chef" / "conditions" / "helped")
     assert record.people.keys() == {"agent_0", "voice"}
     assert {m.say for step in record.steps for m in step.messages if m.agent is None} == {"Hurry!"}
-    with pytest.raises(LayoutError, match=r"1 seats of people \(person\) and a voice"):
+    with pytest.raises(DocumentError, match=r"1 seats of people \(person\) and a voice"):
         read_study(content | {"participants": {"id": "PID"}})
 
 

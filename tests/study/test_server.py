@@ -208,6 +208,8 @@ def test_visits_of_a_preview_do_not_count_and_nothing_is_kept(tmp_path: Path, mo
     file.write_text(
         json.dumps({**QUICK, "consent": "REPLACE", "participants": {"id": "PID", "keep": ["STUDY"], "limit": 2}})
     )
+    done = CliRunner().invoke(app, ["study", "run", str(file), "--preview", "--out", "kept"])
+    assert done.exit_code == 2 and "out: a preview keeps no results" in done.output and not joined
     done = CliRunner().invoke(app, ["study", "run", str(file), "--preview"])
     assert done.exit_code == 0 and joined == [303] * 6, done.output
     assert list(tmp_path.iterdir()) == [file]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from study.world import factorial
 
-from collab_overcooked.io.documents import LayoutError
+from collab_overcooked.io.documents import DocumentError
 from collab_overcooked.play.host import Host
 from collab_overcooked.study.hosting import StudyHost
 from collab_overcooked.study.journal import Journal, study_of
@@ -123,6 +123,6 @@ def test_what_cannot_be_yoked_is_refused(path: tuple[Any, ...], value: Any, comp
     for key in path[:-1]:
         place = place[key]
     place[path[-1]] = value
-    with pytest.raises(LayoutError) as error:
+    with pytest.raises(DocumentError) as error:
         read_study(content)
     assert complaint in str(error.value)

@@ -445,20 +445,18 @@ def read_comparison(plan: ComparisonPlan, out: Path, people: Sequence[EpisodeRec
     for entry, played in records.items():
         _check_records(plan, entry, played, out)
     kept = {entry: counted(played, RecordScoring()) for entry, played in records.items()}
-    cut = {
-        entry: len(records[entry]) - len(remaining)
-        for entry, remaining in kept.items()
-        if len(remaining) < len(records[entry])
-    }
-    notes = [
-        f"{', '.join(dict.fromkeys(entry.team))}, {entry.setting}: {count} of {len(records[entry])} episodes were cut "
-        "short by their budget and are left out."
-        for entry, count in cut.items()
-    ]
+    notes: dict[Entry, str] = {}
+    for entry, played in records.items():
+        if cut := len(played) - len(kept[entry]):
+            team = ", ".join(dict.fromkeys(entry.team))
+            notes[entry] = (
+                f"{team}, {entry.setting}: {cut} of {len(played)} episodes were cut short by their budget and are left "
+                "out."
+            )
     leaderboards = []
     for game in plan.games:
         compared = {entry: played for entry, played in kept.items() if entry.game == game and played}
-        remarks = tuple(note for entry, note in zip(cut, notes, strict=True) if entry.game == game)
+        remarks = tuple(note for entry, note in notes.items() if entry.game == game)
         lines, other = _people_lines(plan, game, people)
         remarks += (f"{other} episodes of people are of tasks or options that are not compared here.",) if other else ()
         board = _leaderboard(plan, game, compared, remarks)

@@ -11,7 +11,8 @@ from typing import Any
 from markupsafe import Markup
 from rich.console import Console
 
-from collab_overcooked.evaluation.compare.leaderboard import Comparison, EpisodeRecord, Leaderboard
+from collab_overcooked.core.record import EpisodeRecord
+from collab_overcooked.evaluation.compare.leaderboard import Comparison, Leaderboard
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.reporting import report
 from collab_overcooked.reporting.escaping import markdown_text, terminal_text

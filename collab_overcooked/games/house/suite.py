@@ -31,7 +31,6 @@ from collab_overcooked.reporting.plan_trees import COSTS, EPISODE_COSTS, all_upd
 from collab_overcooked.reporting.result_table import Column, ResultTable, table_of
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import by_variant, step_limit, variant_of
-from collab_overcooked.runner.episode import EpisodeLogger
 from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.teams import parse_seats, specs_as_given, team_text
 
@@ -194,7 +193,7 @@ def _update_cost(cost: str, row: SettingRow) -> Estimate | None:
     return mean_cost([update for record in row.records for update in all_updates(record)], cost)
 
 
-class GoalLogger(EpisodeLogger):
+class GoalLogger:
     """Logs how many things the goal asks for, and which ones."""
 
     def begin(self, env: ParallelEnv) -> None:
@@ -204,6 +203,9 @@ class GoalLogger(EpisodeLogger):
             "goal_size": sum(goal["need"] for goal in scene["goals"]),
             "goal": {goal["name"]: goal["need"] for goal in scene["goals"]},
         }
+
+    def step(self, env: ParallelEnv) -> dict[str, Any]:
+        return {}
 
     def end(self) -> dict[str, Any]:
         return self.goal_fields

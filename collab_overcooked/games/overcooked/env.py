@@ -240,7 +240,7 @@ def load_pool(source: Any, generator: Mapping[str, Any] | None = None, agents: i
 
     Raises:
         ValueError: The source has another type, or options of the generator are given without it.
-        LayoutError: A file is invalid.
+        DocumentError: A file is invalid.
     """
     if source == PROCEDURAL:
         return generate(read_generator_config({**({} if agents is None else {"agents": agents}), **(generator or {})}))

@@ -64,7 +64,7 @@ def read_pool(source: Any, load: Callable[[Any], Layout]) -> list[Layout]:
 
     Raises:
         ValueError: The source has another type.
-        LayoutError: A file is invalid.
+        DocumentError: A file is invalid.
     """
     if isinstance(source, (str, Path, Mapping)):
         return [load(source)]

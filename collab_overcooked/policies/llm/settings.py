@@ -18,6 +18,7 @@ from collab_overcooked.policies.llm.exchange import EndpointConfig
 from collab_overcooked.policies.llm.images import SEES
 from collab_overcooked.policies.llm.tools import CHANNELS, TEXT
 from collab_overcooked.policies.llm.transport import NO_BATCHES, check_address
+from collab_overcooked.policies.registry import BUILT_IN
 from collab_overcooked.policies.search.deliberation import FALLBACKS, MODES, PROFILES
 from collab_overcooked.policies.specs import PolicySpec
 
@@ -29,7 +30,6 @@ COELA, ROCO, CAPO = "coela", "roco", "capo"
 AUTO = "auto"
 GENERIC = (CHOOSE, COELA, ROCO, CAPO)  # kinds for all games
 KINDS = (*GENERIC, COTS, PARTNER, DISPATCH)
-USAGE = "llm:model[?switch=value,...]"
 Value = bool | int | float | str
 
 
@@ -297,7 +297,7 @@ def parse_settings(text: str) -> AgentSettings:
         refuse_twice("policy 'llm'", name.strip(), values)
         values[name.strip()] = value.strip()
     if not model:
-        raise ValueError(f"policy 'llm' needs the name of a model: {USAGE}")
+        raise ValueError(f"policy 'llm' needs the name of a model: {BUILT_IN['llm'].usage}")
     switches = {name: value for name, value in file.items() if name != "model"} | values
     with placed(file.replace(values)):
         return _settings(model, switches)

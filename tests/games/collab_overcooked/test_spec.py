@@ -13,7 +13,7 @@ import yaml
 from collab_overcooked.games.collab_overcooked.engine.config import time_limit_of
 from collab_overcooked.games.collab_overcooked.engine.spec import Kitchen, check_weights, kitchens, load_kitchen
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
-from collab_overcooked.io.documents import LayoutError
+from collab_overcooked.io.documents import DocumentError
 
 SHIPPED = ("paper", "shared_floor", "three_agents")
 PAPER = load_kitchen("paper")
@@ -290,7 +290,7 @@ BROKEN: dict[str, tuple[str, str, list[str]]] = {
 def test_files_that_cannot_work_are_refused(tmp_path, fault):
     old, new, hints = BROKEN[fault]
     assert SMALL.count(old) >= 1, "the fault does not change the file"
-    with pytest.raises(LayoutError) as error:
+    with pytest.raises(DocumentError) as error:
         load(tmp_path, SMALL.replace(old, new, 1))
     assert str(error.value).startswith("small.yaml")
     assert all(hint in str(error.value) for hint in hints), str(error.value)
@@ -310,7 +310,7 @@ IMPOSSIBLE = {
 def test_kitchens_in_which_no_order_can_be_served_are_refused(tmp_path, fault):
     old, new, hints = IMPOSSIBLE[fault]
     assert SMALL.count(old) == 1, "the fault does not change the file"
-    with pytest.raises(LayoutError) as error:
+    with pytest.raises(DocumentError) as error:
         compile_text(tmp_path, SMALL.replace(old, new))
     assert all(hint in str(error.value) for hint in hints), str(error.value)
 
@@ -324,7 +324,7 @@ APART = """
 
 def test_food_that_cannot_be_handed_over_is_refused(tmp_path):
     text = SMALL.replace("  XPXX\n  I0 D\n  X 1S\n  XXCX\n", APART.lstrip("\n"))
-    with pytest.raises(LayoutError, match=r"line 21: no agent can make slices in a board: no agent that may use one"):
+    with pytest.raises(DocumentError, match=r"line 21: no agent can make slices in a board: no agent that may use one"):
         compile_text(tmp_path, text)
     shared = text.replace("I0XX1S", "I0X1SX").replace("XDXXCX", "XDXCXX")
     compile_text(tmp_path, shared)
@@ -335,7 +335,7 @@ def test_a_dish_that_never_reaches_the_food_is_refused(tmp_path):
     values = yaml.safe_load(SMALL)
     values |= {"grid": grid.replace("  ", ""), "recipes": {"pot": {"boiled_egg": ["egg"], "stew": ["egg", "corn"]}}}
     del values["stations"]["C"]
-    with pytest.raises(LayoutError, match="no agent can get stew onto a dish"):
+    with pytest.raises(DocumentError, match="no agent can get stew onto a dish"):
         compile_text(tmp_path, yaml.safe_dump(values, sort_keys=False))
 
 
@@ -343,14 +343,16 @@ def test_a_station_reserved_for_those_who_cannot_reach_it_is_refused(tmp_path):
     values = yaml.safe_load(SMALL)
     values["grid"] = "XPXXXX\nI0X1SX\nXDXCXX\n"
     values["stations"]["P"]["users"] = [1]
-    with pytest.raises(LayoutError, match=r"cell \(1, 0\): no agent of users \[1\] can reach pot 'P'"):
+    with pytest.raises(DocumentError, match=r"cell \(1, 0\): no agent of users \[1\] can reach pot 'P'"):
         compile_text(tmp_path, yaml.safe_dump(values, sort_keys=False))
 
 
 def test_food_that_cannot_be_brought_to_the_serving_station_is_refused(tmp_path):
     values = yaml.safe_load(SMALL)
     values["grid"] = "XPCXXXX\nI0 XX1S\nXDXXXXX\n"
-    with pytest.raises(LayoutError, match=r"no agent can bring boiled_egg to a serving station; add a shared counter"):
+    with pytest.raises(
+        DocumentError, match=r"no agent can bring boiled_egg to a serving station; add a shared counter"
+    ):
         compile_text(tmp_path, yaml.safe_dump(values, sort_keys=False))
 
 

@@ -24,7 +24,7 @@ from collab_overcooked.games.craft.suite import (
     score_record,
     score_records,
 )
-from collab_overcooked.io.documents import LayoutError
+from collab_overcooked.io.documents import DocumentError
 from collab_overcooked.runner.replay import first_difference
 
 
@@ -49,7 +49,7 @@ def test_the_suite_of_the_paper():
     ({"options": {"wak": 1}}, "unknown option 'wak'"),
 ])  # fmt: skip
 def test_wrong_plans_are_refused(options, message):
-    with pytest.raises((ValueError, LayoutError), match=message):
+    with pytest.raises((ValueError, DocumentError), match=message):
         plan_evaluation("craft", ["all=greedy"], **options)
 
 

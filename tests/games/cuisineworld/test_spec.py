@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from collab_overcooked.games.cuisineworld.engine.spec import COOKBOOK, Timing, levels, load_level
-from collab_overcooked.io.documents import LayoutError
+from collab_overcooked.io.documents import DocumentError
 
 
 def test_shipped_levels_in_natural_order():
@@ -101,12 +101,12 @@ def with_recipes(**recipes):
     ],
 )
 def test_levels_that_cannot_work_are_refused(values, message):
-    with pytest.raises(LayoutError, match=message):
+    with pytest.raises(DocumentError, match=message):
         load_level(values)
 
 
 def test_complaints_name_file_and_line(tmp_path):
     path = tmp_path / "mine.yaml"
     path.write_text("extends: level_0\nname: mine\norders: [salmonMeatcake, cak]\n")
-    with pytest.raises(LayoutError, match=r"mine\.yaml, line 3: unknown dish 'cak'"):
+    with pytest.raises(DocumentError, match=r"mine\.yaml, line 3: unknown dish 'cak'"):
         load_level(path)

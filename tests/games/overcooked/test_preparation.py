@@ -17,7 +17,7 @@ from collab_overcooked.games.overcooked.engine.constants import Effect, Item, Te
 from collab_overcooked.games.overcooked.engine.solvability import prove
 from collab_overcooked.games.overcooked.env import Overcooked
 from collab_overcooked.games.overcooked.v2.env import OvercookedV2
-from collab_overcooked.io.documents import LayoutError
+from collab_overcooked.io.documents import DocumentError
 from collab_overcooked.kernels.rng import seed_states
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.replay import first_difference
@@ -198,7 +198,7 @@ def test_scenes_that_cannot_be_are_refused(objects: Any, message: str) -> None:
     ],
 )
 def test_layouts_that_make_no_sense_are_refused(change: dict[str, Any], message: str) -> None:
-    with pytest.raises(LayoutError, match=message):
+    with pytest.raises(DocumentError, match=message):
         Overcooked({**layout_of(onion="board"), **change})
 
 

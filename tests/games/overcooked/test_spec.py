@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from collab_overcooked.games.overcooked.engine.spec import SOUPS, layouts, load_kitchen
-from collab_overcooked.io.documents import LayoutError
+from collab_overcooked.io.documents import DocumentError
 
 GRID = "XXPXX\nO 1 O\nX 2 X\nXDXSX\n"
 # Start cells of players 1 and 2, pots, cells that are no floor; as the specification lists them.
@@ -123,12 +123,12 @@ def test_refused_layouts(tmp_path, change, message):
     text = f"grid: |\n  {grid.rstrip().replace(chr(10), chr(10) + '  ')}\n" if grid else ""
     rest = {key: value for key, value in change.items() if key != "grid"}
     path.write_text(text + (yaml.safe_dump(rest) if rest else "" if text else "grid: 3\n"))
-    with pytest.raises(LayoutError, match=message.replace("line 1", "line 2").replace("line 3", "line 4")):
+    with pytest.raises(DocumentError, match=message.replace("line 1", "line 2").replace("line 3", "line 4")):
         load_kitchen(path)
 
 
 def test_an_unknown_layout_names_the_shipped_ones():
-    with pytest.raises(LayoutError, match=r"unknown layout 'cramped'; built-in layouts: asymmetric_advantages"):
+    with pytest.raises(DocumentError, match=r"unknown layout 'cramped'; built-in layouts: asymmetric_advantages"):
         load_kitchen("cramped")
 
 
@@ -211,14 +211,14 @@ def test_a_file_of_2019_orders_any_soup(tmp_path):
     ],
 )
 def test_refused_public_files(tmp_path, old, new, message):
-    with pytest.raises(LayoutError, match=message):
+    with pytest.raises(DocumentError, match=message):
         public(tmp_path, PUBLIC.replace(old, new))
 
 
 def test_public_files_that_are_no_dictionary(tmp_path):
-    with pytest.raises(LayoutError, match="holds one dictionary, not list"):
+    with pytest.raises(DocumentError, match="holds one dictionary, not list"):
         public(tmp_path, "[1, 2]")
-    with pytest.raises(LayoutError, match="cannot read layout file"):
+    with pytest.raises(DocumentError, match="cannot read layout file"):
         load_kitchen(tmp_path / "missing.layout")
 
 
@@ -244,9 +244,9 @@ def test_rows_of_a_list_are_named_by_their_lines(tmp_path):
     path.write_text("grid:\n" + "".join(f"- {row!r}\n" for row in ROWS))
     assert load_kitchen(path).grid == load_kitchen({"grid": GRID}).grid
     path.write_text(path.read_text().replace("X 2 X", "X 2 Q"))
-    with pytest.raises(LayoutError, match=r"mine.yaml, line 4, cell \(4, 2\): .* \(row 3, column 5 of the grid\)"):
+    with pytest.raises(DocumentError, match=r"mine.yaml, line 4, cell \(4, 2\): .* \(row 3, column 5 of the grid\)"):
         load_kitchen(path)
-    with pytest.raises(LayoutError, match="grid must be a text"):
+    with pytest.raises(DocumentError, match="grid must be a text"):
         load_kitchen({"grid": ["XXPXX", 3]})
 
 
@@ -269,7 +269,7 @@ def test_other_spellings_of_the_public_format(tmp_path, old, new):
     path.write_bytes(path.read_bytes().replace(b"T1  T", b"T1  Q"))
     lines = path.read_text("utf-8-sig").splitlines()
     line = next(k for k, text in enumerate(lines, 1) if "T1  Q" in text)
-    with pytest.raises(LayoutError, match=rf"line {line}, cell \(4, 2\): unknown symbol 'Q'.*row 3, column 5"):
+    with pytest.raises(DocumentError, match=rf"line {line}, cell \(4, 2\): unknown symbol 'Q'.*row 3, column 5"):
         load_kitchen(path)
 
 
@@ -288,5 +288,5 @@ def test_settings_of_planners_are_ignored_with_a_note(tmp_path):
     ],
 )
 def test_messages_name_the_keys_of_the_public_file(tmp_path, addition, message):
-    with pytest.raises(LayoutError, match=message):
+    with pytest.raises(DocumentError, match=message):
         public(tmp_path, PUBLIC.replace('"rew', addition + '"rew'))

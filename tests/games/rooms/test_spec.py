@@ -15,7 +15,7 @@ from collab_overcooked.games.rooms.engine.solvability import prove_solvability
 from collab_overcooked.games.rooms.engine.solver import solve, start_of
 from collab_overcooked.games.rooms.engine.spec import load_rooms, maps
 from collab_overcooked.games.rooms.env import CollabCapture, CollabEscape
-from collab_overcooked.io.documents import LayoutError
+from collab_overcooked.io.documents import DocumentError
 
 VALUES = {"capture": yaml.safe_load(CAPTURE), "escape": yaml.safe_load(ESCAPE)}
 
@@ -53,12 +53,12 @@ def changed(game: str, *path: Any, to: Any) -> dict[str, Any]:
     ],
 )
 def test_bad_maps_are_refused_with_the_field(game: str, path: tuple[Any, ...], value: Any, message: str) -> None:
-    with pytest.raises(LayoutError, match=message):
+    with pytest.raises(DocumentError, match=message):
         load_rooms(changed(game, *path, to=value))
 
 
 def test_a_map_of_the_other_game_is_refused() -> None:
-    with pytest.raises(LayoutError, match="a layout of the game escape, not of capture"):
+    with pytest.raises(DocumentError, match="a layout of the game escape, not of capture"):
         CollabCapture(map="ten_rooms")
     assert set(maps("capture")) | set(maps("escape")) == set(maps())
 

@@ -15,7 +15,7 @@ from collab_overcooked.games.rush.engine.generate import values_of
 from collab_overcooked.games.rush.engine.search import BeamSearch, start_of
 from collab_overcooked.games.rush.engine.solvability import claim_of, exchanged, prove, prove_solvability, report_text
 from collab_overcooked.games.rush.engine.spec import Scenario, load_scenario, scenarios
-from collab_overcooked.io.documents import LayoutError
+from collab_overcooked.io.documents import DocumentError
 from collab_overcooked.registry import load_game
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[3] / "docs" / "examples" / "scenarios").glob("*.yaml"))
@@ -159,7 +159,7 @@ def test_an_unknown_claim_is_refused_with_its_line(tmp_path: Path) -> None:
     text = "name: x\nclaim: {team_turn: 3}\nepisodes:\n  - recipes:\n      A: {ingredients: {meat: 1}, cook_time: 0}\n"
     text += "    pantries: [{spaces: 1}]\n    spicebags: [{spaces: 1}]\n    stoves: [{spaces: 1}]\n"
     (tmp_path / "x.yaml").write_text(text)
-    with pytest.raises(LayoutError, match=r"x\.yaml, line 2: unknown claim 'team_turn'; did you mean team_turns"):
+    with pytest.raises(DocumentError, match=r"x\.yaml, line 2: unknown claim 'team_turn'; did you mean team_turns"):
         prove_solvability(load_scenario(tmp_path / "x.yaml"))
 
 

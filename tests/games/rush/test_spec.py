@@ -15,7 +15,7 @@ from collab_overcooked.games.rush.engine.compile import compile_scenario
 from collab_overcooked.games.rush.engine.config import RushConfig
 from collab_overcooked.games.rush.engine.constants import Kind, Param
 from collab_overcooked.games.rush.engine.spec import INGREDIENTS, SPICES, load_scenario, scenarios
-from collab_overcooked.io.documents import LayoutError
+from collab_overcooked.io.documents import DocumentError
 
 VALUES = yaml.safe_load(SCENARIO)
 
@@ -132,14 +132,14 @@ E = ("episodes", 0)
     ],
 )
 def test_what_cannot_work_is_refused(values, message):
-    with pytest.raises(LayoutError, match=message):
+    with pytest.raises(DocumentError, match=message):
         load_scenario(values)
 
 
 def test_complaints_name_file_and_line(tmp_path: Path):
     path = tmp_path / "mine.yaml"
     path.write_text(SCENARIO.replace("carrot: 2", "carot: 2"), "utf-8")
-    with pytest.raises(LayoutError, match=r"mine\.yaml, line 7: unknown ingredients 'carot'"):
+    with pytest.raises(DocumentError, match=r"mine\.yaml, line 7: unknown ingredients 'carot'"):
         load_scenario(path)
     path.write_text(SCENARIO, "utf-8")
     assert load_scenario(path).episodes == load_scenario(VALUES).episodes

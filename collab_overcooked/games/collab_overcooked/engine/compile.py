@@ -14,7 +14,7 @@ import numpy as np
 
 from collab_overcooked.io.action_levels import parse_action_levels
 from collab_overcooked.io.config import MAX_OPTION
-from collab_overcooked.io.documents import LayoutError
+from collab_overcooked.io.documents import DocumentError
 from collab_overcooked.io.schema import mapping_of, number, read
 from collab_overcooked.kernels.arrays import counts_to
 from collab_overcooked.kernels.blocks import Objects, blocks_of, highest_of, spans_of
@@ -243,7 +243,7 @@ def _access(
         spec = kitchen.stations.get(kitchen.grid[y][x])
         if spec is not None and not reach[:, s].any():
             who = "no agent" if spec.users is None else f"no agent of users {list(spec.users)}"
-            raise LayoutError(
+            raise DocumentError(
                 f"{kitchen.document.row_of('grid', y)}, cell ({x}, {y}): {who} can reach {spec.name or spec.kind} "
                 f"{spec.symbol!r}; put it beside floor that such an agent can walk to"
             )

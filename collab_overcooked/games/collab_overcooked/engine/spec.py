@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked.io.checks import near_matches, quote_value
-from collab_overcooked.io.documents import Document, LayoutError, builtin_names, load_layout
+from collab_overcooked.io.documents import Document, DocumentError, builtin_names, load_layout
 
 # Action texts are read in small letters, so that names must be written in them; a utensil's name gets an index.
 FOOD = re.compile(r"[a-z0-9_]+")
@@ -156,7 +156,7 @@ def load_kitchen(source: str | Path = "paper") -> Kitchen:
         source: A built-in name or the path of a YAML file.
 
     Raises:
-        LayoutError: The file is invalid.
+        DocumentError: The file is invalid.
     """
     doc = load_layout(source, "collab_overcooked", "kitchen")
     doc.mapping(only=KEYS)
@@ -256,7 +256,7 @@ def _grid(doc: Document, stations: Mapping[str, StationSpec]) -> tuple[tuple[str
                 continue
             if int(symbol) in starts:
                 cell = f"{doc.row_of('grid', y)}, cell ({x}, {y})"
-                raise LayoutError(f"{cell}: agent {symbol} starts twice; keep one digit {symbol}")
+                raise DocumentError(f"{cell}: agent {symbol} starts twice; keep one digit {symbol}")
             starts[int(symbol)] = (x, y)
     grid = tuple("".join(" " if symbol in DIGITS else symbol for symbol in row) for row in rows)
     n_floor = sum(row.count(" ") for row in grid)

@@ -80,7 +80,7 @@ def load_level(source: str | Path | Mapping[str, Any] = "house") -> Level:
         source: A built-in name, the path of a YAML file, or the values of such a file.
 
     Raises:
-        LayoutError: The file is invalid, or larger than the game allows.
+        DocumentError: The file is invalid, or larger than the game allows.
     """
     doc = load_layout(source, FOLDER, "level")
     doc.mapping(only=KEYS)

@@ -190,7 +190,7 @@ def load_level(source: str | Path | Mapping[str, Any] = "level_3") -> Level:
         source: A built-in name, the path of a YAML file, or the values of such a file.
 
     Raises:
-        LayoutError: The file is invalid.
+        DocumentError: The file is invalid.
     """
     doc = load_layout(source, FOLDER, "level")
     doc.mapping(only=KEYS)

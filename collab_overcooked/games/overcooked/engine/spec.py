@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked.io.checks import near_matches, quote_value
-from collab_overcooked.io.documents import Document, LayoutError, builtin_names, load_layout, read_document, rows_of
+from collab_overcooked.io.documents import Document, DocumentError, builtin_names, load_layout, read_document, rows_of
 from collab_overcooked.io.schema import SchemaError, mapping_of, number, read
 
 from .constants import BELTS, COUNT_MASK, INGREDIENTS, MAX_INGREDIENTS, PREPARING_SYMBOLS, SYMBOLS
@@ -166,7 +166,7 @@ def read_prepare(doc: Document, piles: Mapping[str, str], grid: Sequence[str]) -
         grid: Rows of the grid.
 
     Raises:
-        LayoutError: An ingredient or a station is unknown, or the grid lacks it or has one that prepares nothing.
+        DocumentError: An ingredient or a station is unknown, or the grid lacks it or has one that prepares nothing.
     """
     cells, found = set("".join(grid)), doc.get("prepare") or {}
     if not isinstance(found, Mapping):
@@ -195,7 +195,7 @@ def check_shaping(shaping: Any, default: Mapping[str, float], error: Any = Value
         error: Makes the exception from a message.
 
     Raises:
-        LayoutError: An amount is unknown or invalid.
+        DocumentError: An amount is unknown or invalid.
     """
     if shaping is None:
         return dict(default)
@@ -225,7 +225,7 @@ def _grid(doc: Document) -> tuple[tuple[str, ...], tuple[tuple[int, int], ...]]:
         for x, symbol in enumerate(row):
             if symbol in starts:
                 where = f"{doc.row_of('grid', y)}, cell ({x}, {y})"
-                raise LayoutError(f"{where}: player {symbol} starts twice; keep one digit {symbol}")
+                raise DocumentError(f"{where}: player {symbol} starts twice; keep one digit {symbol}")
             if symbol in DIGITS:
                 starts[symbol] = (x, y)
     _check_starts(doc, starts)
@@ -235,10 +235,10 @@ def _grid(doc: Document) -> tuple[tuple[str, ...], tuple[tuple[int, int], ...]]:
 
 def _check_starts(doc: Document, starts: Mapping[str, Any]) -> None:
     if not starts:
-        raise LayoutError(f"{doc.row_of('grid', 0)}: no player starts in the grid; put the digit 1 on a floor cell")
+        raise DocumentError(f"{doc.row_of('grid', 0)}: no player starts in the grid; put the digit 1 on a floor cell")
     for k, digit in enumerate(sorted(starts), start=1):
         if digit != str(k):
-            raise LayoutError(f"{doc.row_of('grid', 0)}: the grid starts player {digit} but not player {k}")
+            raise DocumentError(f"{doc.row_of('grid', 0)}: the grid starts player {digit} but not player {k}")
 
 
 def _soup(doc: Document, entry: Any, path: tuple[Any, ...]) -> Soup:
@@ -310,7 +310,7 @@ def read_public_layout(path: Path) -> Document:
     original, and so are the settings of planners, with a warning.
 
     Raises:
-        LayoutError: The file is invalid.
+        DocumentError: The file is invalid.
     """
     text = read_document(path, "layout")
     try:
@@ -318,13 +318,13 @@ def read_public_layout(path: Path) -> Document:
         tree = _JsonLiterals().visit(tree)
         content = ast.literal_eval(tree)
     except SyntaxError as error:
-        raise LayoutError(f"{path.name}, line {error.lineno}: not a Python dictionary: {error.msg}") from None
+        raise DocumentError(f"{path.name}, line {error.lineno}: not a Python dictionary: {error.msg}") from None
     except (ValueError, TypeError, MemoryError, RecursionError):
-        raise LayoutError(
+        raise DocumentError(
             f"{path.name}: a .layout file holds plain values only: texts, numbers, lists, dictionaries, None"
         ) from None
     if not isinstance(content, dict) or not isinstance(tree.body, ast.Dict):
-        raise LayoutError(f"{path.name}: a .layout file holds one dictionary, not {type(content).__name__}")
+        raise DocumentError(f"{path.name}: a .layout file holds one dictionary, not {type(content).__name__}")
     nodes = {
         key.value: value
         for key, value in zip(tree.body.keys, tree.body.values, strict=True)

@@ -42,7 +42,7 @@ def compile_rooms(goal: Goal, options: RoomsConfig) -> Compiled:
     """Compile a layout with its options.
 
     Raises:
-        LayoutError: The layout is of another game.
+        DocumentError: The layout is of another game.
         ValueError: The layout has too few rooms.
     """
     config: Any = options.resolved()

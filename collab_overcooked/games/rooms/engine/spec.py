@@ -88,7 +88,7 @@ def load_rooms(source: str | Path | Mapping[str, Any]) -> RoomLayout:
         source: A built-in name, the path of a YAML file, or the values of such a file.
 
     Raises:
-        LayoutError: The file is invalid.
+        DocumentError: The file is invalid.
     """
     doc = load_layout(source, FOLDER, "map")
     doc.mapping(only=KEYS)

@@ -79,7 +79,7 @@ def prove_solvability(scenario: Scenario) -> ScenarioReport:
         The report; a claim that is neither proved nor refuted is among its problems.
 
     Raises:
-        LayoutError: The file claims a figure of another name.
+        DocumentError: The file claims a figure of another name.
     """
     for name in scenario.claim or {}:
         if name not in CLAIMS:

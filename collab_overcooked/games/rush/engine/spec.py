@@ -99,7 +99,7 @@ def load_scenario(source: str | Path | Mapping[str, Any] = "easy") -> Scenario:
         source: A built-in name, the path of a YAML file, or the values of such a file.
 
     Raises:
-        LayoutError: The file is invalid.
+        DocumentError: The file is invalid.
     """
     doc = load_layout(source, FOLDER, "scenario")
     doc.mapping(only=KEYS)

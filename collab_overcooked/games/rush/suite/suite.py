@@ -26,7 +26,6 @@ from collab_overcooked.metrics.intervals import Estimate, mean_of_groups
 from collab_overcooked.reporting.result_table import Column
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import by_variant
-from collab_overcooked.runner.episode import EpisodeLogger
 from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.teaching import Teaching, join_specs, language_teacher, make_teaching
 from collab_overcooked.runner.teams import MakePolicy, seats_by_size
@@ -98,12 +97,15 @@ class ScenarioGenerator:
         return DocumentFinding(report_text(report), report.to_dict(), report.ok)
 
 
-class RushLogger(EpisodeLogger):
+class RushLogger:
     """Logs the scenario and orders of an episode, and the reset options that reproduce it."""
 
     def begin(self, env: ParallelEnv) -> None:
         scene = env.scene()
         self.env, self.max_turns = env, scene["turn"] + scene["turns_left"]
+
+    def step(self, env: ParallelEnv) -> dict[str, Any]:
+        return {}
 
     def end(self) -> dict[str, Any]:
         scene = self.env.scene()

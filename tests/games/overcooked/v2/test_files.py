@@ -8,7 +8,7 @@ from support.cli_runner import CliRunner
 from collab_overcooked.cli import app
 from collab_overcooked.cli.documents import recognise
 from collab_overcooked.games.overcooked.v2.engine.spec import load_kitchen
-from collab_overcooked.io.documents import LayoutError
+from collab_overcooked.io.documents import DocumentError
 
 PLAIN = "WWPWW\n0A A1\nW   R\nWBWXW\n"
 
@@ -33,7 +33,7 @@ def test_letters_of_pages_and_symbols_of_jaxmarl_are_read() -> None:
     ],
 )
 def test_messages_name_the_cell(values: dict, message: str) -> None:
-    with pytest.raises(LayoutError, match=message):
+    with pytest.raises(DocumentError, match=message):
         load_kitchen(values)
 
 

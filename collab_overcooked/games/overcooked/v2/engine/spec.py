@@ -9,7 +9,7 @@ from itertools import combinations_with_replacement
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.io.documents import Document, LayoutError, builtin_names, load_layout
+from collab_overcooked.io.documents import Document, DocumentError, builtin_names, load_layout
 
 from ...engine.constants import MAX_INGREDIENTS
 from ...engine.spec import number_of, read_prepare
@@ -92,13 +92,15 @@ def _starts(doc: Document, rows: list[str]) -> list[tuple[int, int]]:
     for i, (symbol, x, y) in enumerate(starts):
         where = f"{doc.row_of('grid', y)}, cell ({x}, {y})"
         if (symbol == "A") != (starts[0][0] == "A"):
-            raise LayoutError(f"{where}: start {symbol!r} beside {starts[0][0]!r}; write A for all, or letters by seat")
+            raise DocumentError(
+                f"{where}: start {symbol!r} beside {starts[0][0]!r}; write A for all, or letters by seat"
+            )
         if symbol != "A" and symbol in [other for other, *_ in starts[:i]]:
-            raise LayoutError(f"{where}: start {symbol!r} stands twice; every seat has one letter")
+            raise DocumentError(f"{where}: start {symbol!r} stands twice; every seat has one letter")
         if i >= len(SEATS):
-            raise LayoutError(f"{where}: start number {i + 1}; a layout has at most {len(SEATS)}")
+            raise DocumentError(f"{where}: start number {i + 1}; a layout has at most {len(SEATS)}")
         if symbol != "A" and SEATS.index(symbol) >= len(starts):
-            raise LayoutError(f"{where}: start {symbol!r} of {len(starts)}; use {', '.join(SEATS[: len(starts)])}")
+            raise DocumentError(f"{where}: start {symbol!r} of {len(starts)}; use {', '.join(SEATS[: len(starts)])}")
     return [(x, y) for _, x, y in (starts if starts[0][0] == "A" else sorted(starts))]
 
 

@@ -67,7 +67,7 @@ def played(policy: Path, layouts: str, notice: int) -> dict[str, Any]:
         )
     )
     recovered = [steps for record in records if (steps := measure_recovery(record)) is not None]
-    return {"phases": points_by_phase(records), "recovery": fmean(recovered) if recovered else None}
+    return {"phases": points_by_phase(records), "recovery": fmean(recovered) if recovered else None, "games": PLAYED}
 
 
 def main() -> None:

@@ -2,7 +2,8 @@
 
     python benchmarks/train_results.py runs/train --out docs/results/baselines.json --ship FOLDER
 
-Trainings are folders named ``CONFIGURATION-SEED``, as `make train-all` writes them.
+Trainings are folders named ``CONFIGURATION-SEED``, as `make train-all` writes them. Other configurations stay in the
+file.
 """
 
 from __future__ import annotations
@@ -198,7 +199,8 @@ def main() -> None:
     except ValueError as error:
         parser.error(str(error))
     if chosen.out is not None:
-        write(trained, chosen.out)
+        known = json.loads(read_text(chosen.out)) if chosen.out.exists() else {}
+        write(known | trained, chosen.out)
         print(f"written: {chosen.out}")
     if chosen.ship is not None:
         print("written: " + ", ".join(map(str, ship(trained, chosen.runs, chosen.ship))))

@@ -186,7 +186,7 @@ def read_settings(pairs: Sequence[str] | None, option: str = "set") -> dict[str,
     Raises:
         ValueError: For an argument of another form, or a key that is given twice.
     """
-    from collab_overcooked.io.documents import LayoutError, read_value
+    from collab_overcooked.io.documents import DocumentError, read_value
 
     settings: dict[str, Any] = {}
     for pair in pairs or ():
@@ -196,7 +196,7 @@ def read_settings(pairs: Sequence[str] | None, option: str = "set") -> dict[str,
         refuse_twice(option, key, settings)
         try:
             settings[key] = read_value(value)
-        except LayoutError:
+        except DocumentError:
             raise ValueError(f"{option}: cannot read the value of {pair!r:.80}") from None
     return settings
 

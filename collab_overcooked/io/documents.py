@@ -22,7 +22,6 @@ from collab_overcooked.io.yaml_reader import MAX_DEPTH, DocumentError, Marks, re
 
 __all__ = ["Document", "DocumentError", "builtin_names", "load_file", "load_layout", "placed", "read_value"]
 
-LayoutError = DocumentError  # former name, in cli/app.py only
 MAX_CELLS = 2_500  # of a grid; distance tables grow with its square
 MISSING: Any = object()
 

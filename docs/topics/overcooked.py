@@ -21,6 +21,7 @@ from collab_overcooked.games.overcooked.policies.proxy import proxy_layouts
 from collab_overcooked.games.overcooked.scoring import points_by_phase, published
 from collab_overcooked.games.overcooked.suite import CHANGING, ordered_layouts
 from collab_overcooked.games.overcooked.text import text
+from collab_overcooked.io.text import plural
 from collab_overcooked.metrics.registry import measure as measure_record
 from collab_overcooked.policies.policy_file import STAND_INS, policy_path, read_policy
 
@@ -227,7 +228,8 @@ def _learned_row(kitchen: str, notice: int, network: str, lines: list[dict[str, 
     total = f"{fmean(scores):.0f} ({min(scores):.0f}–{max(scores):.0f})"
     signal = f"{notice} steps" if notice else "secret"
     recovery = f"{fmean(recovered):.0f}" if recovered else "none"
-    return (kitchen, signal, network, *(f"{score:.0f}" for score in phases), total, recovery)
+    team = f"{network}, {plural(len(lines), 'seed')}"
+    return (kitchen, signal, team, *(f"{score:.0f}" for score in phases), total, recovery)
 
 
 def _measure_proxies() -> dict[str, dict[str, list[float]]]:

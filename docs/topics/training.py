@@ -59,6 +59,11 @@ def v2_training_results() -> str:
     return text
 
 
+def marked(command: str, version: str) -> str:
+    """Return the command of a training, with the version of the package if it is not the present one."""
+    return code(command) + ("" if version == __version__ else f" (version {version})")
+
+
 def trained_policies() -> str:
     """List the policies that come with the package, and the number of trainings that each is the median of."""
     results = json.loads((RESULTS / "baselines.json").read_text("utf-8"))
@@ -73,19 +78,20 @@ def trained_policies() -> str:
             reached = f"{score['success']:.3f} success" if "success" in score else f"{score['return']:.1f}"
         kilobytes = f"{path.stat().st_size / 1000:.0f} kB"
         command = meta["command"].removeprefix("collab-overcooked ")
-        if meta["version"] != __version__:
-            command += f" (version {meta['version']})"
+        version = meta.get("version", "before 1.1.0")  # which files did not tell
         kind, proxy, layout = name.rpartition("bc_")
         if proxy:  # one row for the proxies of all layouts
-            template = f"{kind}bc_LAYOUT", command.replace(layout, "LAYOUT")
+            template = f"{kind}bc_LAYOUT", marked(command.replace(layout, "LAYOUT"), version)
             proxies[template].append((layout, f"{meta['steps']:,}", reached, kilobytes))
         else:
             seeds = str(len(results.get(name, {})) or 1)
-            rows.append((code(f"ppo:{name}"), code(command), seeds, f"{meta['steps']:,}", reached, kilobytes))
+            rows.append(
+                (code(f"ppo:{name}"), marked(command, version), seeds, f"{meta['steps']:,}", reached, kilobytes)
+            )
     for (name, command), members in proxies.items():
         columns = zip(*members, strict=True)
         names, steps, scores, sizes = (", ".join(c if len({*c}) > 1 else c[:1]) for c in columns)
-        rows.append((f"{code(f'ppo:{name}')}: {names}", code(command), "1", steps, scores, sizes))
+        rows.append((f"{code(f'ppo:{name}')}: {names}", command, "1", steps, scores, sizes))
     return table(("policy", "training", "seeds", "steps", "mean of 100 games", "size"), rows)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
-from pathlib import Path
 
 import pytest
 from support.cli_runner import CliRunner
@@ -18,7 +17,14 @@ from collab_overcooked.cli import app
 from collab_overcooked.cli.app import commands
 from collab_overcooked.cli.training import kept_command
 from collab_overcooked.io.files import file_digest
-from collab_overcooked.policies.policy_file import builtin_partners, builtin_policies, policy_path, read_policy
+from collab_overcooked.policies.policy_file import (
+    builtin_partners,
+    builtin_policies,
+    is_stand_in,
+    policy_path,
+    read_policy,
+)
+from docs.topics.training import trained_policies
 
 LITTLE = [
     *["--set", "level=level_1", "agents=2"],
@@ -222,9 +228,7 @@ def test_the_table_says_where_published_numbers_are_reached_and_where_not():
         "pbt_locked": {"0": a_run(170.0)},
     }
     lines = table(results).splitlines()
-    assert lines[2].startswith(
-        "| cramped_room | Overcooked-v0 | return | 0, 1 | 1,000 | 205.0 (200.0, 210.0) |"
-    )
+    assert lines[2].startswith("| cramped_room | Overcooked-v0 | return | 0, 1 | 1,000 | 205.0 (200.0, 210.0) |")
     assert lines[2].endswith("| PPO_SP: yes, PBT: no |")
     assert "PPO_SP 122.3, PBT 140.1" in lines[3] and lines[3].endswith("| PPO_SP: yes, PBT: no |")
     assert lines[4].startswith("| pbt_locked |") and lines[4].endswith("| PBT 175.8 | PBT: no |")
@@ -238,7 +242,8 @@ def test_results_of_other_versions_are_marked():
 
 
 def test_the_median_seed_is_shipped():
-    assert median_seed({str(seed): a_run(value) for seed, value in enumerate((5.0, 1.0, 9.0, 3.0, 4.0))}, "return") == "4"
+    runs = {str(seed): a_run(value) for seed, value in enumerate((5.0, 1.0, 9.0, 3.0, 4.0))}
+    assert median_seed(runs, "return") == "4"
     assert median_seed({"3": a_run(2.0), "1": a_run(2.0), "2": a_run(1.0), "0": a_run(7.0)}, "return") == "1"
 
 
@@ -252,18 +257,25 @@ def test_every_option_that_differs_is_named_and_has_a_row_without_published_numb
     assert "PPO_SP" in rows[0][7] and rows[1][7] == "none"
 
 
-@pytest.mark.parametrize("name", [*builtin_policies(), *builtin_partners()])
+BUILTIN = {name: read_policy(policy_path(name)).meta for name in (*builtin_policies(), *builtin_partners())}
+
+
+@pytest.mark.parametrize("name", [name for name, meta in BUILTIN.items() if meta.get("version") == __version__])
 def test_commands_in_builtin_policies_are_those_of_this_version(name):
-    meta = read_policy(policy_path(name)).meta
-    program, *arguments = shlex.split(meta["command"])
-    if program == "python":
-        assert Path(arguments[0]).name == "partner_results.py"
-        return
-    assert program == "collab-overcooked"
-    assert arguments[0] == "train"
+    program, *arguments = shlex.split(BUILTIN[name]["command"])
+    assert (program, arguments[0]) == ("collab-overcooked", "train")
     _, bound, _ = commands.parse_args(arguments, exit_on_error=False, print_error=False)
     assert bound.arguments["algorithm"] in ALGORITHMS
     assert bound.arguments.get("config", "cramped_room") in shipped_configs()
+
+
+def test_builtin_policies_of_other_versions_are_marked():
+    page = trained_policies()
+    for name in builtin_policies():
+        version = BUILTIN[name].get("version", "before 1.1.0")
+        if version != __version__ and not is_stand_in(name):
+            (row,) = (line for line in page.splitlines() if f"`ppo:{name}`" in line)
+            assert f"(version {version})" in row
 
 
 def test_builtin_policies_were_trained_with_the_options_of_their_configurations():

@@ -193,15 +193,24 @@ def _is_question(name: str) -> bool:
 def describe_file(path: str, options: Mapping[str, Any]) -> str:
     """Return the description of a user's file by the suite of the game that reads it, or the result of its check."""
     from collab_overcooked.cli.documents import recognise  # loads the files of every game
+    from collab_overcooked.io.documents import DocumentError
 
     kind = recognise(path)
+    refusals = []
     for record in registry.games():
         if kind not in map(registry.load_entry, record.documents):
             continue
         suite = registry.load_suite(next(iter(record.suites)))
-        if text := suite.describe(path, options):
+        try:
+            text = suite.describe(path, options)
+        except DocumentError as refusal:  # another game may share the kind of file
+            refusals.append(refusal)
+            continue
+        if text:
             check_settings(suite.name, options)
             return str(text)
+    if refusals:
+        raise refusals[0]
     if options:
         raise ValueError(f"--set is for files that a game describes, not for a {kind.name} such as {path}")
     return kind.check([path], kind.options()).text

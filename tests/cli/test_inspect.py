@@ -84,3 +84,11 @@ def test_describe_checks_options_of_files_as_of_names(file):
     for name in (FILES / file, Path(file).stem):
         assert run("describe", name).exit_code == 0
         assert "unknown option 'nonsense'" in run("describe", name, "--set", "nonsense=1").stderr
+
+
+def test_describe_tells_about_files_of_every_game():
+    """Also where games share a kind of file."""
+    for folder in ("rooms", "overcooked", "rush"):
+        for file in sorted((FILES / folder).glob("*.yaml")):
+            done = run("describe", file)
+            assert done.exit_code == 0, f"{file}: {done.output}"

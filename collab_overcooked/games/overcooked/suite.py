@@ -299,13 +299,14 @@ class OvercookedSuite(SoupSuite):
         for layout in chosen:
             played = dict(length) if layout == PROCEDURAL else length | {"generator": None}
             pool = pool_of(layout) if "+" in layout else layout
-            seats = load_checked(OVERCOOKED, **{"layout": pool, **played}).n_agents  # rejects bad option values
+            game: Any = load_checked(OVERCOOKED, **{"layout": pool, **played})  # rejects bad option values
+            seats, prepares = game.n_agents, bool(game.layouts[0].prepare)  # which directives do not know
             try:
                 specs = parse_seats(team, seats)
             except ValueError as error:
                 raise ValueError(f"{error} (layout {layout} has {seats} seats)") from None
             for task, seated in both_orders(_setting_name(layout), specs):
-                level = default_level(seated)
+                level = PRIMITIVE if prepares else default_level(seated)
                 kwargs = {} if level == PRIMITIVE else {"action_level": level}
                 kwargs |= {name: played[name] for name in length if played[name] == length[name]} | {"layout": pool}
                 yield Match(env_id=OVERCOOKED, env_kwargs=kwargs, team=seated, task=task)
@@ -365,7 +366,8 @@ def _published_estimate(mean: float, error: float | None) -> Estimate:
 
 def describe_layout(name: str) -> str:
     """Return a layout's picture, its numbered objects, and the manual for language agents."""
-    env = registry.make(OVERCOOKED, layout=name, render_mode="ansi", action_level="medium")
+    action_level = PRIMITIVE if load_kitchen(name).prepare else MEDIUM  # directives know no preparation
+    env = registry.make(OVERCOOKED, layout=name, render_mode="ansi", action_level=action_level)
     env.reset(seed=0)
     game: Any = env.game
     layout = game.layouts[0]

@@ -210,3 +210,9 @@ def test_files_have_intervals_of_scores_alone(mixed: list[Any]) -> None:
     (card,) = SUITE.score(mixed, None)
     kinds = {column.name: column.kind for column in card.data.columns}
     assert kinds["score"] == "estimate" and kinds["soups"] == "number"
+
+
+def test_language_models_get_primitive_actions_where_directives_do_not_exist() -> None:
+    plans = {layout: plan_evaluation("overcooked", ["all=llm:m"], layouts=layout) for layout in ("belt", "chopping")}
+    levels = {layout: plan.matches[0].env_kwargs.get("action_level") for layout, plan in plans.items()}
+    assert levels == {"belt": "medium", "chopping": None}

@@ -146,6 +146,8 @@ def overcooked_results() -> str:
     rows = []
     for layout in ordered_layouts():
         own = [f"{measured[team][layout]:g}" if layout in measured.get(team, {}) else "–" for team in TEAMS]
+        if not any(layout in numbers for numbers in (*measured.values(), *theirs.values())):
+            continue  # kitchens that only others change into
         rows.append((code(layout), *own, *(_printed(numbers.get(layout)) for numbers in theirs.values())))
     heads = ("layout", *map(code, TEAMS), *(f"{name}, published" for name in theirs))
     return table(heads, rows, right=range(1, len(heads)))

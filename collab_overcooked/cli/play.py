@@ -226,15 +226,8 @@ def allowed_names(address: str, public_name: Sequence[str] | None, yes: bool) ->
 
 
 def base_url(server: ServerOptions, port: int) -> str:
-    """Return the start of a server's links: its address, or its public name if other machines reach the port itself.
-
-    A public name beside a loopback address is that of a proxy, whose links begin as the proxy is configured.
-    """
-    from collab_overcooked.play.server import is_loopback
-
-    host_name = server.address
-    if server.public_name and not is_loopback(server.address):
-        host_name = server.public_name[0]
+    """Return the start of a server's links, with its public name if it has one, else with its address."""
+    host_name = server.public_name[0] if server.public_name else server.address
     return f"http://[{host_name.strip('[]')}]:{port}" if ":" in host_name else f"http://{host_name}:{port}"
 
 

@@ -35,10 +35,8 @@ class State(NamedTuple):
 @kernel
 def why_refused(env, seat, action):
     """Walls stop couriers, hands hold one parcel, and parcels lie at the left end and on the shelf."""
-    room = env.room
-    cell, held = env.couriers[seat]
-    first = 4 * seat
-    last = 4 * seat + 2
+    room, (cell, held) = env.room, env.couriers[seat]
+    first, last = 4 * seat, 4 * seat + 2
     if action == Action.LEFT or action == Action.RIGHT:
         return Reason.F_WALL if cell == (first if action == Action.LEFT else last) else Reason.OK
     if action == Action.PUT:
@@ -119,12 +117,8 @@ class Relay(CompiledGame):
 
     id = "Relay-v0"
     texts = ("wait", "left", "right", "take red", "take blue", "put")
-    event_codes = Event
-    reason_codes = Reason
-    n_agents = 2
-    n_actions = 6
-    observed_numbers = 8
-    exact_masks = True
+    event_codes, reason_codes = Event, Reason
+    n_agents, n_actions, observed_numbers, exact_masks = 2, 6, 8, True
     array_classes = (State, BasicOut)
     global_state = ("couriers", "room")
     step_key = "step"

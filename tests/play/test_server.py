@@ -188,7 +188,7 @@ def test_other_machines_are_let_in_by_a_word_only(command, tmp_path) -> None:
     ("options", "start"),
     [
         ([], "http://127.0.0.1:8123/"),
-        (["--public-name", "play.example.org"], "http://127.0.0.1:8123/"),
+        (["--public-name", "play.example.org"], "http://play.example.org:8123/"),
         (["--address", "0.0.0.0", "--yes", "--public-name", "192.168.1.20", "mine"], "http://192.168.1.20:8123/"),
         (["--address", "::1"], "http://[::1]:8123/"),
     ],

@@ -227,7 +227,9 @@ def _learned_row(kitchen: str, notice: int, network: str, lines: list[dict[str, 
     phases = [fmean(scores) for scores in zip(*(line["phases"] for line in lines), strict=True)]
     scores = [sum(line["phases"]) for line in lines]
     recovered = [line["recovery"] for line in lines if line["recovery"] is not None]
-    total = f"{fmean(scores):.0f} ({min(scores):.0f}–{max(scores):.0f})"
+    total = f"{fmean(scores):.0f}"
+    if len(scores) > 1:
+        total += f" ({min(scores):.0f}–{max(scores):.0f})"
     signal = f"{notice} steps" if notice else "secret"
     recovery = f"{fmean(recovered):.0f}" if recovered else "none"
     team = f"{network}, {plural(len(lines), 'seed')}"

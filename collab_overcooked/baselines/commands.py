@@ -180,11 +180,13 @@ def run_cloning(values: Mapping[str, Any], folder: Path, command: str) -> None:
         raise ValueError("steps: cloning goes by epochs; use --hyper epochs=30")
     with only_writer(folder, BUSY):
         settings = settings_from(Cloning, values)
-        claim_folder(folder, asdict(settings))
+        if (folder / "settings.json").exists():
+            claim_folder(folder, asdict(settings))
         if (folder / "policy.npz").exists():
             logger.info(f"{folder}: the policy is there")
             return
         copy = clone_policy(settings, command)
+        claim_folder(folder, asdict(settings))  # last, as data that are refused leave no folder
         write_log(folder, copy.log)
         copy.file.save(folder / "policy.npz")
         best = min(copy.log, key=lambda entry: entry.get("unseen_loss", entry["known_loss"]))

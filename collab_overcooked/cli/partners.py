@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from collab_overcooked.cli.app import OUT, command_group, say
-from collab_overcooked.cli.evaluate import LANGUAGE_WORKERS, WORKERS_HELP, policy_factory
+from collab_overcooked.cli.evaluate import policy_factory
 from collab_overcooked.cli.options import LlmOptions, several
 from collab_overcooked.cli.progress import ProgressBar
 
@@ -59,7 +59,10 @@ EpisodesOpt = Annotated[
     int | None, Parameter(help="Episodes per partner and seat. Default: the pool's.", validator=Number(gte=1))
 ]
 FamiliesOpt = Annotated[list[str] | None, several("Families of partners. Default: all.")]
-WorkersOpt = Annotated[str | None, Parameter(help=WORKERS_HELP)]
+WorkersOpt = Annotated[
+    str | None,
+    Parameter(help="Number of worker processes, or ray[:ADDRESS]. Default: one per core, one with language models."),
+]
 
 
 @partners_app.command(name="play")
@@ -106,7 +109,6 @@ def score_egos(
     read, egos = read_partner_pool(pool), read_egos(ego)
     specs = [*map(read.spec, read.select(split, families)), *(ego.spec for ego in egos)]
     with policy_factory(specs, llm_options, out) as make, ProgressBar("partners and seats") as progress:
-        chosen: int | str | None = LANGUAGE_WORKERS if make and workers is None else workers
         lines = score(
             read,
             egos,
@@ -114,7 +116,7 @@ def score_egos(
             split=split,
             families=families,
             episodes=episodes,
-            workers=chosen,
+            workers=workers,
             make=make,
             progress=progress,
         )
@@ -143,8 +145,7 @@ def find_best(
     egos = read_egos(["random", *(name for name in ego if name != "random")])
     specs = [*map(read.spec, read.partners), *(ego.spec for ego in egos)]
     with policy_factory(specs, llm_options, out) as make, ProgressBar("partners and seats") as progress:
-        chosen: int | str | None = LANGUAGE_WORKERS if make and workers is None else workers
-        measured = find_best_responses(read, egos, out, episodes, workers=chosen, make=make, progress=progress)
+        measured = find_best_responses(read, egos, out, episodes, workers=workers, make=make, progress=progress)
     path = out / f"{read.name}.yaml"
     partners = [replace(partner, policy=read.spec(partner)) for partner in measured.partners]
     write_partner_pool(path, replace(read, partners=tuple(partners)))

@@ -27,7 +27,8 @@ def minari_games(game: Game, path: Path, seats: Sequence[int] | None) -> Iterato
         seats: Seats whose choices are used; all if None.
 
     Raises:
-        ValueError: Minari is not installed, or the dataset has no masks or other observations than the game.
+        ValueError: Minari is not installed, or the dataset is of another game, has no masks, or has other observations
+            than the game.
     """
     try:
         from minari import MinariDataset
@@ -35,7 +36,11 @@ def minari_games(game: Game, path: Path, seats: Sequence[int] | None) -> Iterato
         extra = "pip install 'collab-overcooked[data]'"
         raise ValueError(f"{path}: Minari datasets need minari ({error}): {extra}") from None
     needed = (game.n_agents, *game.single_observation_space.shape)
-    for episode in MinariDataset(path / "data").iterate_episodes():
+    dataset = MinariDataset(path / "data")
+    recorded = dataset.env_spec
+    if recorded is not None and recorded.id.rpartition("/")[2] != game.id:
+        raise ValueError(f"{path}: is of {recorded.id}, not of {game.id}")
+    for episode in dataset.iterate_episodes():
         masks = np.asarray(episode.infos["action_mask"]) if "action_mask" in (episode.infos or {}) else None
         if masks is None or masks.shape[1:] != (game.n_agents, game.n_actions):
             agents = f"{game.n_agents} agents with {game.n_actions} actions"

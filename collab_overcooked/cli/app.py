@@ -26,7 +26,11 @@ class TextConsole(Console):
         super().print(*(Text(redact(harmless(item))) if isinstance(item, str) else item for item in objects), **options)
 
     def on_broken_pipe(self) -> None:
-        """End without an error if the reader of the output has gone, as in ``collab-overcooked list tasks | head``."""
+        """End without an error if the reader of the output has gone, as in ``collab-overcooked list tasks | head``.
+
+        Raises:
+            SystemExit: Always, with code 0.
+        """
         try:
             super().on_broken_pipe()
         except SystemExit:

@@ -71,7 +71,11 @@ def list_names(
 
 
 def refuse_game_options(given: Mapping[str, Any], listings: Iterable[str], what: str = "") -> None:
-    """Reject options of games, by flag, that a listing of other names would ignore."""
+    """Reject options of games, by flag, that a listing of other names would ignore.
+
+    Raises:
+        ValueError: An option has a value.
+    """
     for flag, value in given.items():
         if value:
             raise ValueError(f"{flag} is for names that a game has, such as {', '.join(listings)}{what}")

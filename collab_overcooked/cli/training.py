@@ -147,7 +147,7 @@ def crossplay(
 
     for name, spec in zip(*read_pool(pool), strict=True):
         if PolicySpec.parse(spec).is_language:
-            suite = next(iter(registry.find(env).suites))
+            suite = next(iter(registry.find(env).suites), "SUITE")
             raise ValueError(
                 f"pool: {name} is a language model; 'compare --games {suite} --policies ...' pairs these with other "
                 "policies, and takes an endpoint, budgets and a store"

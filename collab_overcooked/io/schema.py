@@ -133,7 +133,11 @@ def _no_constant(name: str) -> None:
 
 
 def json_value(value: Any, depth: int = MAX_DEPTH) -> Any:
-    """Allow any JSON value with finite numbers, valid texts and a nesting of at most ``depth``."""
+    """Allow any JSON value with finite numbers, valid texts and a nesting of at most ``depth``.
+
+    Raises:
+        SchemaError: The value is none of these.
+    """
     kind = value.__class__
     if kind is str:
         _check_characters(value)

@@ -114,8 +114,10 @@ def test_a_minari_dataset_teaches_what_its_records_teach(records, tmp_path):
         one, other = (read_choices(game, [str(path)], seats, best) for path in (folder, records))
         for name in ("observations", "masks", "actions", "episodes", "seats"):
             assert np.array_equal(getattr(one, name), getattr(other, name)), name
-    with pytest.raises(ValueError, match=r"has observations of shape|has no action_mask of 2 agents with 6 actions"):
+    with pytest.raises(ValueError, match=r"is of collab_overcooked/CollabOvercooked-v0, not of Overcooked-v0"):
         read_choices(registry.load_game("Overcooked-v0"), [str(folder)], None)
+    with pytest.raises(ValueError, match=r"has observations of shape \(2, .*\), the game to learn \(2, .*\)"):
+        read_choices(registry.load_game("CollabOvercooked-v0", **KITCHEN, obs="grid"), [str(folder)], None)
 
 
 COUNTING = """

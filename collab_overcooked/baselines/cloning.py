@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from math import ceil, inf, isnan
+from math import ceil, isnan
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import torch
+from msgspec import Meta
 
 from collab_overcooked import registry
 from collab_overcooked.baselines.actor_critic import ActorCritic, policy_file
@@ -20,14 +21,15 @@ from collab_overcooked.baselines.memory import Inputs
 from collab_overcooked.baselines.minari_games import is_minari, minari_games
 from collab_overcooked.baselines.rollouts import observation_scale
 from collab_overcooked.baselines.scores import GAMES, score
-from collab_overcooked.baselines.settings import TrainingSettings, check_list, check_number, check_numbers, load_game
+from collab_overcooked.baselines.settings import Sizes, TrainingSettings, load_game
 from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.envs.api import Game
 from collab_overcooked.io.checks import OptionError
 from collab_overcooked.io.files import check_distinct_files
+from collab_overcooked.io.structs import Count, NonNegative, Positive, check_fields
 from collab_overcooked.metrics.registry import episode_return
 from collab_overcooked.policies.observation import observation_options
-from collab_overcooked.policies.policy_file import PolicyFile, halved
+from collab_overcooked.policies.policy_file import Activation, Mode, PolicyFile, halved
 from collab_overcooked.policies.torch_threads import torch_threads
 from collab_overcooked.runner.records import RECORDS, about, read_records
 from collab_overcooked.runner.replay import replay
@@ -44,33 +46,26 @@ class Cloning:
     # datasets
     data: Sequence[str]
     options: Mapping[str, Any] = field(default_factory=dict)  # Options of the environment
-    seats: Sequence[int] | None = None  # Whose choices are learned; all if None
-    best: float = 1.0  # Share of episodes that are learned from, those with the highest returns (filtered cloning)
-    seed: int = 0  # Of weights, order and the choice of held-out episodes
-    epochs: int = 30  # Passes over the data; the weights of the pass with the smallest held-out loss are kept
-    batch_size: int = 256  # Choices of a gradient step
-    learning_rate: float = 1e-3  # Of Adam
-    held_out: float = 0.15  # Share of episodes that the loss is watched on
-    trunk: Sequence[int] = (64,)  # Sizes of the dense layers
-    heads: Sequence[int] = (64,)  # Sizes of further dense layers
-    convolutions: Sequence[int] = ()  # As in ``TrainingSettings``
-    activation: str = "relu"  # Between layers, ``"relu"`` or ``"tanh"``
+    seats: Sequence[Count] | None = None  # Whose choices are learned; all if None
+    # Share of episodes that are learned from, those with the highest returns (filtered cloning)
+    best: Annotated[float, Meta(gt=0, le=1)] = 1.0
+    seed: Count = 0  # Of weights, order and the choice of held-out episodes
+    epochs: Positive = 30  # Passes over the data; the weights of the pass with the smallest held-out loss are kept
+    batch_size: Positive = 256  # Choices of a gradient step
+    learning_rate: NonNegative = 1e-3  # Of Adam
+    held_out: Annotated[float, Meta(ge=0, lt=1)] = 0.15  # Share of episodes that the loss is watched on
+    trunk: Sizes = (64,)  # Sizes of the dense layers
+    heads: Sizes = (64,)  # Sizes of further dense layers
+    convolutions: Sizes = ()  # As in ``TrainingSettings``
+    activation: Activation = "relu"  # Between layers, ``"relu"`` or ``"tanh"``
     memory: str = ""  # As in ``TrainingSettings``; gradients go back to the start of an episode
-    mode: str = "sample"  # How the policy plays by default, ``"sample"`` or ``"greedy"``
+    mode: Mode = "sample"  # How the policy plays by default, ``"sample"`` or ``"greedy"``
 
     def __post_init__(self) -> None:
         if not self.data:
             raise OptionError("data", "data is missing: name run folders, record files or tables of people's games")
-        check_list("data", self.data)
-        if self.seats is not None:
-            check_numbers("seats", self.seats, int, 0)
-        check_number("best", self.best, float, -inf)
-        if not 0 < self.best <= 1:
-            raise OptionError("best", f"best must be greater than 0 and at most 1, not {self.best!r}")
-        check_number("held_out", self.held_out, float, -inf)
-        if not 0 <= self.held_out < 1:
-            raise OptionError("held_out", f"held_out must be at least 0 and less than 1, not {self.held_out!r}")
-        self.network_settings()  # checks the rest
+        check_fields(self)
+        self.network_settings()  # checks the network
 
     def network_settings(self) -> TrainingSettings:
         """Return PPO settings of the same network, whose actor is trained by cloning."""

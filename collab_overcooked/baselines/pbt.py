@@ -15,26 +15,21 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from msgspec import Meta
 
 from collab_overcooked.baselines.scores import play_games, score
-from collab_overcooked.baselines.settings import (
-    TrainingSettings,
-    check_number,
-    check_numbers,
-    load_game,
-    settings_from,
-    split_settings,
-)
+from collab_overcooked.baselines.settings import TrainingSettings, load_game, settings_from, split_settings
 from collab_overcooked.baselines.train_logger import BUSY, write_log
 from collab_overcooked.baselines.training import Training, check_extension, with_later
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.io import schema
-from collab_overcooked.io.checks import OptionError, near_matches, quote_value
+from collab_overcooked.io.checks import OptionError
 from collab_overcooked.io.documents import placed
 from collab_overcooked.io.files import write_atomic
+from collab_overcooked.io.structs import Positive, Share, check_fields
 from collab_overcooked.policies.policy_file import PolicyFile, halved, read_policy
 from collab_overcooked.runner.registrations import JobNeeds, refuse_known_here_only
 from collab_overcooked.runner.run import only_writer
@@ -44,7 +39,6 @@ logger = logging.getLogger(__name__)
 
 STATE = "population.json"
 CHANGED = ("learning_rate", "entropy", "clip", "gae_lambda", "value_weight", "epochs")
-EXECUTORS = ("processes", RAY)
 IN_A_MODULE = "put it into a module, named by --import or plugins.import_plugin"  # processes train every member
 
 
@@ -52,30 +46,18 @@ IN_A_MODULE = "put it into a module, named by --import or plugins.import_plugin"
 class PbtSettings:
     """Settings of a population: training, selection and changes."""
 
-    population: int = 4  # Members
-    generation_steps: int = 200_000  # Environment steps of each member between two selections
-    selection_games: int = 10  # Played by each ordered pair at a selection
-    change_probability: float = 1 / 3  # Of each of the settings that may change
+    population: Annotated[int, Meta(ge=2)] = 4  # Members
+    generation_steps: Positive = 200_000  # Environment steps of each member between two selections
+    selection_games: Positive = 10  # Played by each ordered pair at a selection
+    change_probability: Share = 1 / 3  # Of each of the settings that may change
     # One of these is what it is multiplied by; ``gae_lambda`` goes half the way to 0 or to 1 instead, whichever is
     # nearer, up or down
-    factors: Sequence[float] = (0.75, 1.25)
+    factors: Annotated[Sequence[Annotated[float, Meta(gt=0)]], Meta(min_length=1)] = (0.75, 1.25)
     # ``"processes"`` of this machine, one for each member, or ``"ray"`` tasks; these need one folder for all machines
-    executor: str = "processes"
+    executor: Literal["processes", "ray"] = "processes"
 
     def __post_init__(self) -> None:
-        for name, low in (("population", 2), ("generation_steps", 1), ("selection_games", 1)):
-            check_number(name, getattr(self, name), int, low)
-        check_number("change_probability", self.change_probability, float, 0)
-        if self.change_probability > 1:
-            raise OptionError(
-                "change_probability",
-                f"change_probability must be between 0 and 1, not {quote_value(self.change_probability)}",
-            )
-        check_numbers("factors", self.factors, float, 0)
-        if not self.factors or min(self.factors) <= 0:
-            raise OptionError("factors", f"factors must be numbers above 0, not {quote_value(self.factors)}")
-        if self.executor not in EXECUTORS:
-            raise OptionError("executor", near_matches("executor", self.executor, EXECUTORS))
+        check_fields(self)
 
 
 def read_pbt_settings(values: Mapping[str, Any]) -> tuple[PbtSettings, TrainingSettings]:

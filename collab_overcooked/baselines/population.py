@@ -15,29 +15,30 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from msgspec import Meta
 
 from collab_overcooked.baselines.checkpoints import choose_skills, kept_policies, self_play_returns
 from collab_overcooked.baselines.max_entropy import train_together
 from collab_overcooked.baselines.preferences import draw_preferences, select_diverse
 from collab_overcooked.baselines.scores import Games, play_games
-from collab_overcooked.baselines.settings import TrainingSettings, check_list, check_number, load_game, split_settings
+from collab_overcooked.baselines.settings import TrainingSettings, load_game, split_settings
 from collab_overcooked.baselines.train_logger import BUSY
 from collab_overcooked.baselines.training import claim_folder, is_finished, train
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.event_rewards import EventReward
 from collab_overcooked.evaluation.partner_pool import Partner, PartnerPool, make_partner, write_partner_pool
 from collab_overcooked.evaluation.partner_scores import best_of
-from collab_overcooked.io.checks import OptionError, near_matches, quote_value
+from collab_overcooked.io.checks import OptionError
 from collab_overcooked.io.documents import placed
+from collab_overcooked.io.structs import Count, NonNegative, Positive, check_fields
 from collab_overcooked.policies.policy_file import PolicyFile, read_policy
 from collab_overcooked.runner.run import only_writer
 
 logger = logging.getLogger(__name__)
 
-METHODS = ("fcp", "mep", "hsp")
 POOL = "pool.yaml"
 KEPT = 11  # policies of a member that its middle one is chosen from, unless the settings say more
 MIN_RETURN = 0.1  # of a pair with preferences; those below cannot play, as in ZSC-Eval
@@ -50,29 +51,17 @@ class PopulationSettings:
     # ``"fcp"``: self-play, each member untrained, at half of its final return and at the end; ``"mep"``: the same of
     # members that learn together and are paid for actions that are unlikely for all of them; ``"hsp"``: pairs of which
     # one prefers some events and the other is paid as usual
-    method: str = "fcp"
-    members: int = 8  # Trainings, each with a seed of its own
-    alpha: float = 0.01  # Weight of the bonus of ``"mep"``, see ``max_entropy.EntropyBonus``
+    method: Literal["fcp", "mep", "hsp"] = "fcp"
+    members: Positive = 8  # Trainings, each with a seed of its own
+    alpha: NonNegative = 0.01  # Weight of the bonus of ``"mep"``, see ``max_entropy.EntropyBonus``
     # Members with preferences that go into the pool, those whose events differ most; 0 for half of them
-    chosen: int = 0
+    chosen: Count = 0
     # Levels of the weight of each event for ``"hsp"``, drawn for each member; see ``TrainingSettings.preferences``
-    grid: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    scoring_games: int = 20  # Games by which policies are chosen
+    grid: Mapping[str, Annotated[Sequence[float], Meta(min_length=1)]] = field(default_factory=dict)
+    scoring_games: Annotated[int, Meta(ge=2)] = 20  # Games by which policies are chosen
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            raise OptionError("method", near_matches("method", self.method, METHODS))
-        for name, low in (("members", 1), ("chosen", 0), ("scoring_games", 2)):
-            check_number(name, getattr(self, name), int, low)
-        check_number("alpha", self.alpha, float, 0)
-        if not isinstance(self.grid, Mapping):
-            raise OptionError("grid", f"grid must map events to levels, not {quote_value(self.grid)}")
-        for name, levels in self.grid.items():
-            check_list(f"grid: {name}", levels)
-            for level in levels:
-                check_number(f"grid: {name}", level, float, -np.inf)
-            if not levels:
-                raise OptionError("grid", f"grid: {name} must have at least one level")
+        check_fields(self)
         if (self.method == "hsp") != bool(self.grid):
             problem = "is missing: give levels of the weights of some events" if self.method == "hsp" else "is for hsp"
             raise OptionError("grid", f"grid {problem}")

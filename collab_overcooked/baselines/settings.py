@@ -6,21 +6,24 @@ import dataclasses
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
-from math import inf
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
+
+from msgspec import Meta
 
 from collab_overcooked import registry
 from collab_overcooked.envs.wrappers import check_max_cycles, split_options
 from collab_overcooked.io.checks import OptionError, check_options, near_matches, quote_value
 from collab_overcooked.io.documents import Document, load_file, placed
+from collab_overcooked.io.structs import Count, NonNegative, Positive, Share, check_fields
 from collab_overcooked.policies.action_history import MAX_PAST_ACTIONS
-from collab_overcooked.policies.policy_file import ACTIVATIONS, MODES, PolicyFile, policy_path, read_policy
+from collab_overcooked.policies.policy_file import Activation, Mode, PolicyFile, policy_path, read_policy
 
 CONFIGS = Path(__file__).parent / "configs"
+MAX_STEPS = 10**12
 T = TypeVar("T")
-DEVICES = ("auto", "cpu", "cuda")
-WEIGHTS = ("shared", "own", "joint")
+Sizes = Sequence[Positive]
+Steps = Annotated[int, Meta(ge=0, le=MAX_STEPS)]
 CRITICS = {"local": None, "central": "global", "concat": "concat"}  # kind of ``CriticState``
 GRU = "gru:"  # before the size of a memory
 # Networks that start from nothing
@@ -45,107 +48,98 @@ class TrainingSettings:
     """A training by PPO."""
 
     env: str  # Registered id
-    steps: int  # Environment steps of the whole training (a step of all agents counts once)
+    # Environment steps of the whole training (a step of all agents counts once)
+    steps: Annotated[int, Meta(ge=1, le=MAX_STEPS)]
     options: Mapping[str, Any] = field(default_factory=dict)  # Options of the environment
-    seed: int = 0  # Of weights, environments and everything drawn
+    seed: Count = 0  # Of weights, environments and everything drawn
     masks: bool = True  # Draw accepted actions only; ``false`` also draws actions that the game rejects
-    environments: int = 512  # E
-    rollout: int = 64  # Steps of each environment between two updates
-    batch_size: int = 4096  # Rows of a gradient step; a row is one step of one agent
-    epochs: int = 4  # Passes over a rollout
-    learning_rate: float = 1e-3  # At the start
-    final_learning_rate: float = 1e-4  # At the end, linear in between
-    gamma: float = 0.99  # Discount
-    gae_lambda: float = 0.95  # Of generalised advantage estimation
-    clip: float = 0.2  # Of the probability ratio
-    entropy: float = 0.01  # Weight of the entropy bonus at the start
-    final_entropy: float = 0.01  # At the end, linear in between
-    value_weight: float = 0.5  # Weight of the value loss
-    max_grad_norm: float = 0.5  # Longest gradient
-    reward_scale: float = 1.0  # What rewards are multiplied by before learning; reported returns are not
+    environments: Positive = 512  # E
+    rollout: Positive = 64  # Steps of each environment between two updates
+    batch_size: Annotated[int, Meta(ge=2)] = 4096  # Rows of a gradient step, at least 2; a row is one step of one agent
+    epochs: Positive = 4  # Passes over a rollout
+    learning_rate: NonNegative = 1e-3  # At the start
+    final_learning_rate: NonNegative = 1e-4  # At the end, linear in between
+    gamma: NonNegative = 0.99  # Discount
+    gae_lambda: NonNegative = 0.95  # Of generalised advantage estimation
+    clip: NonNegative = 0.2  # Of the probability ratio
+    entropy: NonNegative = 0.01  # Weight of the entropy bonus at the start
+    final_entropy: NonNegative = 0.01  # At the end, linear in between
+    value_weight: NonNegative = 0.5  # Weight of the value loss
+    max_grad_norm: NonNegative = 0.5  # Longest gradient
+    reward_scale: NonNegative = 1.0  # What rewards are multiplied by before learning; reported returns are not
     # Channels of 3x3 layers that come first; for observations (channels, height, width) only. Default: as in
     # ``start``, else none
-    convolutions: Sequence[int] = BY_START
+    convolutions: Sizes = BY_START
     # Sizes of the dense layers that policy and value share. Default: as in ``start``, else [128]
-    trunk: Sequence[int] = BY_START
+    trunk: Sizes = BY_START
     # Sizes of the dense layers that each has for itself. Default: as in ``start``, else [64]
-    heads: Sequence[int] = BY_START
-    activation: str = BY_START  # Between layers, ``"relu"`` or ``"tanh"``. Default: as in ``start``, else ``"relu"``
+    heads: Sizes = BY_START
+    # Between layers, ``"relu"`` or ``"tanh"``. Default: as in ``start``, else ``"relu"``
+    activation: Activation = BY_START
     # Memory between trunk and heads: ``gru:SIZE``, for example ``gru:64``. None if empty. Default: as in ``start``,
     # else none
     memory: str = BY_START
     # Steps through which gradients of the memory go back; divides ``rollout``. Its state is carried over from sequence
     # to sequence and reset where an episode starts. A gradient step takes as many whole sequences as fit
-    sequence: int = 16
+    sequence: Positive = 16
     # What the value is of: ``"local"``, features shared with the policy; ``"central"``, the global state of the
     # environment (``state()``) in a network of its own, as in MAPPO; ``"concat"``, the observations of all seats in
     # such a network. Policy files are the same
-    critic: str = "local"
+    critic: Literal["local", "central", "concat"] = "local"
     # ``"shared"``: one policy for all seats, learning from all; ``"own"``: one for each seat; ``"joint"``: a
     # multi-agent transformer as wide as the last layer of ``trunk``, which reads the observations of all seats and
     # chooses seat by seat. It plays all seats of a team, as ``mat:FILE``
-    weights: str = "shared"
+    weights: Literal["shared", "own", "joint"] = "shared"
     # Trained policies (names, files, or ``POOL#NAME`` for a partner of a pool) that hold the other seats and do not
     # learn. Partners and the learner's seat are drawn anew for every episode. None for self-play.
     partners: Sequence[str] = ()
     # Partner pools (names or files) whose partners of split ``train`` are added to ``partners``
     pool: Sequence[str] = ()
-    partner_noise: float = 0.0  # Probability that a partner's action is drawn uniformly from the accepted ones
+    partner_noise: Share = 0.0  # Probability that a partner's action is drawn uniformly from the accepted ones
     # For a partner that is a slow copy of the learner: share of the distance to the learner's weights that the copy
     # moves after each update; 1 for the learner itself. 0 for no such partner.
-    copy_rate: float = 0.0
-    copy_share: float = 0.5  # Probability that the partner of an episode is that copy where there are others too
+    copy_rate: Share = 0.0
+    copy_share: Share = 0.5  # Probability that the partner of an episode is that copy where there are others too
     # How much more often partners are drawn beside which the learner earns less: probabilities go by the rank of the
     # running mean return to this power, as in MEP (0.5 to 3 there). 0 draws all alike
-    priority: float = 0.0
+    priority: NonNegative = 0.0
     # For each learner of ``weights="own"``, weights of its events, by name, of which its reward is the sum; ``reward``
     # is the weight of the game's own reward. Shaped rewards are added as usual. An empty mapping stands for the game's
     # own reward alone. Seats are drawn anew for every episode.
     preferences: Sequence[Mapping[str, float]] = ()
     # Steps whose actions, of all seats, the learner reads after the observation; for games in which seats see what the
     # others do. Default: as in ``start``, else 0
-    history: int = BY_START
+    history: Count = BY_START
     # Policy (name or file) to start from, for example a clone; the sizes of its network are taken from it. The value
     # part starts anew. None if empty.
     start: str = ""
     # Updates at the beginning that change the value alone, as it knows nothing of ``start``. Default: 2 with
     # ``start``, else 0
-    value_updates: int = BY_START
+    value_updates: Count = BY_START
     # Weight in the loss, at the start, of the divergence KL(``start`` || policy), which keeps the policy near what it
     # starts from. Default: 1 with ``start``, else 0
-    start_kl: float = BY_START
-    final_start_kl: float = BY_START  # At the end, linear in between. Default: 0
-    shaping: float = 1.0  # Weight of the game's shaped rewards at the start
-    shaping_steps: int = 0  # Environment steps in which that weight falls to 0, linearly; 0 keeps it
+    start_kl: NonNegative = BY_START
+    final_start_kl: NonNegative = BY_START  # At the end, linear in between. Default: 0
+    shaping: NonNegative = 1.0  # Weight of the game's shaped rewards at the start
+    shaping_steps: Steps = 0  # Environment steps in which that weight falls to 0, linearly; 0 keeps it
     target_return: float | None = None  # Stop when the mean return of recent episodes reaches this
-    checkpoint_every: int = 20  # Updates between two checkpoints
-    checkpoint_seconds: float = 60.0  # A checkpoint is also written when the last one is older than this
+    checkpoint_every: Positive = 20  # Updates between two checkpoints
+    checkpoint_seconds: NonNegative = 60.0  # A checkpoint is also written when the last one is older than this
     # Environment steps between two evaluations in self-play, ``eval_return`` in the log. Their seeds are the same in
     # every training and none of its own. 0 for none.
-    evaluate_every: int = 0
-    evaluation_games: int = 20  # Games of an evaluation
-    kept_policies: int = 0  # Policies that are kept on the way, at equal distances from the untrained to the last one
-    mode: str = "sample"  # How the exported policy plays by default, ``"sample"`` or ``"greedy"``
+    evaluate_every: Steps = 0
+    evaluation_games: Positive = 20  # Games of an evaluation
+    kept_policies: Count = 0  # Policies that are kept on the way, at equal distances from the untrained to the last one
+    mode: Mode = "sample"  # How the exported policy plays by default, ``"sample"`` or ``"greedy"``
     # Where networks are and learn: ``"cpu"``, ``"cuda"``, or ``"auto"`` for CUDA where torch finds a GPU.
     # Environments are always stepped on the CPU
-    device: str = "auto"
-    threads: int = 1  # Threads of torch on the CPU; more than one slows down networks of the default size
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    threads: Positive = 1  # Threads of torch on the CPU; more than one slows down networks of the default size
 
     def __post_init__(self) -> None:
         self._fill_in()
-        for name, value, allowed in (
-            ("activation", self.activation, ACTIVATIONS),
-            ("critic", self.critic, CRITICS),
-            ("weights", self.weights, WEIGHTS),
-            ("mode", self.mode, MODES),
-            ("device", self.device, DEVICES),
-        ):
-            if value not in allowed:
-                raise OptionError(name, near_matches(name, value, allowed))
-        if not isinstance(self.masks, bool):
-            raise OptionError("masks", f"masks must be true or false, not {quote_value(self.masks)}")
+        check_fields(self)
         check_env(self.env)
-        self._check_numbers()
         self._check_joint()
         self._check_memory()
         self._check_partners()
@@ -214,9 +208,8 @@ class TrainingSettings:
             raise OptionError("partner_noise", "partner_noise: there are no partners; name some, a pool or a copy_rate")
         if self.priority and not (self.partners or self.pool):
             raise OptionError("priority", "priority: there are no partners to draw from; name some or a pool")
-        for name in ("partner_noise", "copy_rate", "copy_share"):
-            if getattr(self, name) > 1:
-                raise OptionError(name, f"{name} must be at most 1, not {quote_value(getattr(self, name))}")
+        if self.evaluate_every and self.has_partners:
+            raise OptionError("evaluate_every", "evaluate_every: it is for self-play, not for training beside partners")
         if self.kept_policies and self.weights == "own":
             raise OptionError("kept_policies", "kept_policies: one policy is kept at a time, with weights='shared'")
         if self.preferences and self.weights != "own":
@@ -225,35 +218,6 @@ class TrainingSettings:
             raise OptionError("history", f"history must be at most {MAX_PAST_ACTIONS}, not {quote_value(self.history)}")
         if self.history and self.convolutions:
             raise OptionError("history", "history: past actions are no picture; use dense layers, convolutions=[]")
-
-    def _check_numbers(self) -> None:
-        for name in (
-            "steps",
-            "environments",
-            "rollout",
-            "batch_size",
-            "epochs",
-            "sequence",
-            "checkpoint_every",
-            "evaluation_games",
-            "threads",
-        ):
-            check_number(name, getattr(self, name), int, 2 if name == "batch_size" else 1)  # advantages have a spread
-        for name in ("seed", "shaping_steps", "history", "kept_policies", "evaluate_every", "value_updates"):
-            check_number(name, getattr(self, name), int, 0)
-        for item in fields(self):
-            if item.type == "float":
-                check_number(item.name, getattr(self, item.name), float, 0)
-        for name in ("convolutions", "trunk", "heads"):
-            check_numbers(name, getattr(self, name), int, 1)
-        for name in ("partners", "pool", "preferences"):
-            check_list(name, getattr(self, name))
-        if self.evaluate_every and self.has_partners:
-            raise OptionError("evaluate_every", "evaluate_every: it is for self-play, not for training beside partners")
-        for weights in self.preferences:
-            check_weights("preferences", weights)
-        if self.target_return is not None:
-            check_number("target_return", self.target_return, float, -inf)
 
     def with_values(self, values: Mapping[str, Any]) -> TrainingSettings:
         """Return settings with some values replaced; a new ``start`` is held on to unless the values say otherwise."""
@@ -324,37 +288,6 @@ def check_env(env_id: Any) -> None:
         registry.find(env_id)
     except ValueError as error:
         raise OptionError("env", str(error)) from None
-
-
-def check_number(name: str, value: Any, kind: type, low: float) -> None:
-    """Reject a value that is not an ``int`` or ``float``, as ``kind`` says, or is less than ``low``."""
-    allowed = (int,) if kind is int else (int, float)
-    if isinstance(value, bool) or not isinstance(value, allowed) or not value >= low:
-        type_name = "an integer" if kind is int else "a number"
-        least = f" of at least {low}" if low > -inf else ""
-        raise OptionError(name, f"{name} must be {type_name}{least}, not {quote_value(value)}")
-
-
-def check_numbers(name: str, values: Any, kind: type, low: float) -> None:
-    """Reject a value that is not a list of numbers as in ``check_number``."""
-    check_list(name, values)
-    for value in values:
-        check_number(name, value, kind, low)
-
-
-def check_weights(name: str, weights: Any) -> None:
-    """Reject a value that is not a mapping from names to numbers."""
-    if not isinstance(weights, Mapping):
-        raise OptionError(name, f"{name} must hold mappings of events to weights, not {quote_value(weights)}")
-    for event, weight in weights.items():
-        check_number(f"{name}: {event}", weight, float, -inf)
-
-
-def check_list(name: str, values: Any) -> None:
-    """Reject a value that is not a list, especially a text, whose letters would be taken for entries."""
-    if not isinstance(values, (list, tuple)):
-        example = quote_value(values).strip("'")
-        raise OptionError(name, f"{name} must be a list, for example [{example}], not {quote_value(values)}")
 
 
 def shipped_configs() -> list[str]:

@@ -22,12 +22,13 @@ import numpy as np
 
 from collab_overcooked.baselines.checkpoints import checkpoint_of, last_checkpoint
 from collab_overcooked.baselines.scores import play_games
-from collab_overcooked.baselines.settings import TrainingSettings, check_number, load_game, split_settings
+from collab_overcooked.baselines.settings import TrainingSettings, load_game, split_settings
 from collab_overcooked.baselines.train_logger import BUSY, read_log, write_log
 from collab_overcooked.baselines.training import Training, claim_folder, finish
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.io.checks import OptionError
 from collab_overcooked.io.documents import placed
+from collab_overcooked.io.structs import Positive, check_fields
 from collab_overcooked.policies.policy_file import PolicyFile, halved
 from collab_overcooked.runner.run import only_writer
 
@@ -38,14 +39,13 @@ logger = logging.getLogger(__name__)
 class RoundSettings:
     """Rounds of state-augmented self-play."""
 
-    seeds: int = 5  # Policies that are trained; each gets the ``steps`` of the training
-    rounds: int = 10  # Parts of the training, each with a buffer of its own
-    buffer_games: int = 10  # Games of each ordered pair before a round
-    every: int = 10  # Steps between two states that are kept
+    seeds: Positive = 5  # Policies that are trained; each gets the ``steps`` of the training
+    rounds: Positive = 10  # Parts of the training, each with a buffer of its own
+    buffer_games: Positive = 10  # Games of each ordered pair before a round
+    every: Positive = 10  # Steps between two states that are kept
 
     def __post_init__(self) -> None:
-        for item in fields(self):
-            check_number(item.name, getattr(self, item.name), int, 1)
+        check_fields(self)
 
 
 def read_round_settings(values: Mapping[str, Any]) -> tuple[RoundSettings, TrainingSettings]:

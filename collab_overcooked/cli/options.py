@@ -13,6 +13,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 from cyclopts import Parameter, Token
 
 from collab_overcooked.cli.app import read_numbers
+from collab_overcooked.core.limits import Limits
 from collab_overcooked.io.checks import check_distinct, near_matches
 from collab_overcooked.io.options import NAMES, NUMBERS, PAIRS, SEATS, is_set, option, read_names
 
@@ -141,16 +142,8 @@ BUDGET_HELP = "Budget per episode: calls=200,tokens=100000,seconds=600,dollars=0
 
 @as_options
 @dataclass(frozen=True, kw_only=True)
-class LimitOptions:
-    """Limits of conversations and corrections; see ``runner.conversation.Limits``."""
-
-    max_messages: int = option(6, "Maximum number of messages in a conversation; 0 for no messages.")
-    max_corrections: int = option(1, "Maximum number of corrections of an invalid action.")
-    max_chars: int | None = option(None, "Maximum number of characters in a message; the rest is cut off.")
-    max_episode_chars: int | None = option(None, "Maximum number of characters in all messages of an agent.")
-    message_delay: int = option(0, "Steps after which a message is heard.")
-    message_loss: float = option(0.0, "Probability that a message is heard by nobody.")
-    messages_to: str = option("all", "Who hears an agent: all, ring (the next), one-way (only agent_0) or nobody.")
+class LimitOptions(Limits):
+    """Limits of conversations and corrections."""
 
 
 @as_options

@@ -18,6 +18,7 @@ from typing import Any, cast
 import gymnasium
 import numpy as np
 
+from collab_overcooked.core.limits import HEARERS, MAX_DELAY
 from collab_overcooked.envs.api import ActionError, BoundBatch, clone, is_sequential, rows
 from collab_overcooked.envs.compiled import CompiledGame, KernelCall, Start
 from collab_overcooked.envs.lexicon import TranslatedGame
@@ -45,17 +46,10 @@ from collab_overcooked.kernels.bound import RowsKernel, bind, bind_all
 from collab_overcooked.kernels.channel import append_symbols, charge_symbols, delay_symbols, hear_symbols, split_actions
 from collab_overcooked.render.model import Drawing, Text, TextLine
 
-MAX_SYMBOLS, MAX_DELAY = 64, 16
+MAX_SYMBOLS = 64
 MASK_WORDS = tuple(map(np.dtype, (np.int64, np.int32, np.int16, np.int8)))  # the largest that divides a mask is copied
 SAID, PENDING, NOISE_STEPS, CHANCE = "said", "pending", "noise_steps", "chance"  # keys of scenes
 SPOKEN = re.compile(r"\s*say\s+(\d+)\s*:\s*(.*)", re.DOTALL | re.IGNORECASE)
-HEARERS: Mapping[str, Callable[[int, int, int], bool]] = {
-    "all": lambda speaker, hearer, agents: True,
-    "ring": lambda speaker, hearer, agents: hearer in (speaker, (speaker + 1) % agents),
-    "one-way": lambda speaker, hearer, agents: speaker in (0, hearer),
-    "nobody": lambda speaker, hearer, agents: hearer == speaker,
-}
-"""Whether a seat hears another, by the values of ``channel_to``."""
 HEARD_BY = {
     "all": "All agents hear it {when}.",
     "ring": "The next agent hears it {when}, and nobody else.",

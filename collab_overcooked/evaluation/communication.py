@@ -34,8 +34,7 @@ from collab_overcooked.metrics.communication import Signalling, jensen_shannon, 
 from collab_overcooked.metrics.intervals import mean_ci
 from collab_overcooked.metrics.paired import paired_difference
 from collab_overcooked.metrics.registry import episode_return
-from collab_overcooked.policies.api import AgentView, Policy, as_decision
-from collab_overcooked.policies.per_game import PerGamePolicy
+from collab_overcooked.policies.api import AgentView, as_decision
 from collab_overcooked.policies.registry import HUMAN, LANGUAGE
 from collab_overcooked.policies.shown_game import shown_game
 from collab_overcooked.policies.specs import PolicySpec, make_known_policy
@@ -279,7 +278,7 @@ class _Listeners:
 
     def answer(self, event: Ask, seen: AgentView, n_acts: int) -> Any:
         """Return the probabilities of acts of a network, and the act or the plan that another policy chooses."""
-        policy = _inner(self.team.policies[event.seat])
+        policy = self.team.policies[event.seat]
         shares: Array | None = None
         if event.kind == "act" and isinstance(policy, NetworkPolicy) and type(policy).act is NetworkPolicy.act:
             shares = policy.probabilities(seen).reshape(-1, n_acts).sum(0)
@@ -295,10 +294,6 @@ class _Listeners:
             self.changes[seat].append((float(np.abs(answer - other).sum() / 2), jensen_shannon(answer, other)))
         else:
             self.changes[seat].append((float(answer != other), None))
-
-
-def _inner(policy: Policy) -> Policy:
-    return policy.player or policy if isinstance(policy, PerGamePolicy) else policy
 
 
 def _signalling(played: Sequence[_Played], seat: int, key: str) -> Signalling:

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from collab_overcooked.core.limits import Limits
 from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.metrics.communication import Signalling
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.metrics.paired import PairedDifference
-from collab_overcooked.runner.conversation import Limits
 from collab_overcooked.runner.teams import team_text
 
 WITH, MUTED, SCRAMBLED = "with", "muted", "scrambled"

@@ -14,7 +14,7 @@ from collab_overcooked.evaluation.partner_pool import read_partner_pool
 from collab_overcooked.io.checks import parse_integer, quote_value
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.batch_views import Views
-from collab_overcooked.policies.batched import ALONE, Seat, make_seat, plays_in_batches
+from collab_overcooked.policies.batched import ALONE, Seat, ask_seat, make_seat, plays_in_batches
 from collab_overcooked.policies.specs import PolicySpec, make_known_policy
 
 Array = np.ndarray
@@ -64,15 +64,9 @@ class PolicySeats:
         actions: Array = masks.argmax(-1).astype(np.int64)  # the only action of seats without a choice
         running = ~self._batch.over
         for (k, number), seat in self._seats.items():
-            mask = masks[:, number, : seat.n_actions]
-            asked = np.flatnonzero((np.count_nonzero(mask, axis=-1) > 1) & running & (held[:, number] == k))
-            if len(asked):
-                answers = seat.act(asked, mask, self._timestep)
-                if (answers == ALONE).any():
-                    raise ValueError(
-                        f"partners: {self._names[k]} answered with something else than an action of its mask"
-                    )
-                actions[asked, number] = answers
+            ask_seat(seat, number, running & (held[:, number] == k), masks, self._timestep, actions)
+            if (actions[:, number] == ALONE).any():
+                raise ValueError(f"partners: {self._names[k]} answered with something else than an action of its mask")
         return actions
 
     def advance(self, joint: Array) -> None:

@@ -223,17 +223,18 @@ def integer(low: int | None = 0, high: int | None = MAX_NUMBER) -> Parser:
 def number(
     low: float = -MAX_NUMBER, high: float = MAX_NUMBER, above: float | None = None, below: float | None = None
 ) -> Parser:
-    """Allow numbers from ``low`` to ``high``, or between ``above`` and ``below`` without these."""
-    strict = " and ".join(
-        f"{word} {limit}" for word, limit in (("above", above), ("below", below)) if limit is not None
-    )
+    """Allow numbers from ``low`` to ``high`` that are greater than ``above`` and less than ``below``."""
+    bounds = {"above": above, "of at least": low if -MAX_NUMBER < low else None}
+    bounds |= {"below": below, "at most": high if high < OPEN_END else None}
+    strict = " and ".join(f"{word} {limit}" for word, limit in bounds.items() if limit is not None)
+    is_strict = above is not None or below is not None
 
     def parser(value: Any) -> float:
         is_number = isinstance(value, Real) and not isinstance(value, bool)
         if not is_number or not low <= value <= high:
             is_large = is_number and high < value < math.inf
             allowed = _range_text("a number", low, high, is_large)
-            raise refuse(value, allowed if is_large or not strict else f"a number {strict}")
+            raise refuse(value, f"a number {strict}" if is_strict and not is_large else allowed)
         if (above is not None and value <= above) or (below is not None and value >= below):
             raise refuse(value, f"a number {strict}")
         return value
@@ -288,7 +289,8 @@ def _list(parsers: Callable[[int], Sequence[Parser]], least: int, most: int | No
 
     def parser(value: object) -> list[Any]:
         if not isinstance(value, (list, tuple)):
-            raise refuse(value, f"a list of {what}" if most is None else f"a list of {span} {what}")
+            example = f", for example [{quote_value(value)}]" if isinstance(value, (str, int, float)) else ""
+            raise refuse(value, (f"a list of {what}" if most is None else f"a list of {span} {what}") + example)
         if not least <= len(value) or (most is not None and len(value) > most):
             raise SchemaError(f"lists {len(value)} {what}; it must list {span}")
         return _read_entries(range(len(value)), parsers(len(value)), value)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping
+from dataclasses import fields
 from functools import lru_cache, partial
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 from msgspec import Meta, inspect
 
+from collab_overcooked.io.checks import OptionError, near_matches
 from collab_overcooked.io.schema import (
     MAX_CHARACTERS,
     MAX_NUMBER,
@@ -37,6 +39,9 @@ Name = Annotated[str, Meta(max_length=1_000)]
 """Text for tables and charts."""
 Count = Annotated[int, Meta(ge=0, le=MAX_NUMBER)]
 Positive = Annotated[int, Meta(ge=1, le=MAX_NUMBER)]
+NonNegative = Annotated[float, Meta(ge=0, le=MAX_NUMBER)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+Bit = Literal[0, 1]
 Number = Annotated[int, Meta(ge=-MAX_NUMBER, le=MAX_NUMBER)] | Annotated[float, Meta(ge=-MAX_NUMBER, le=MAX_NUMBER)]
 Seconds = Annotated[int, Meta(ge=0, le=MAX_NUMBER)] | Annotated[float, Meta(ge=0, le=MAX_NUMBER)]
 
@@ -96,15 +101,22 @@ def parser_of(kind: Any) -> Parser:
 
 
 def check_fields(values: Any) -> None:
-    """Check the values of a dataclass by the types of its fields.
+    """Check the values of a dataclass by the types of its fields, and by the values that an ``option`` allows.
 
     Raises:
-        SchemaError: Naming the field, its value and what is allowed.
+        OptionError: Naming the field, its value and what is allowed.
     """
     kind: Any = type(values)
     declared: Any = _type_info(kind)
-    for field in declared.fields:
-        read(_parser(field.type), getattr(values, field.name), field.name)
+    for field, info in zip(fields(values), declared.fields, strict=True):
+        value = getattr(values, field.name)
+        try:
+            read(_parser(info.type), value, field.name)
+        except SchemaError as error:
+            raise OptionError(field.name, str(error)) from None
+        allowed = field.metadata.get("allowed")
+        if allowed and value not in allowed:
+            raise OptionError(field.name, near_matches(field.name, value, allowed))
 
 
 @lru_cache(maxsize=256)

@@ -15,7 +15,7 @@ import numpy as np
 from collab_overcooked.envs.api import rows
 from collab_overcooked.policies.api import AgentView, Capabilities, EnvInfo, Policy, ReportsUsage, TeamAware
 from collab_overcooked.policies.batch_views import Views
-from collab_overcooked.policies.per_game import PerGamePolicy
+from collab_overcooked.policies.per_game import policy_for
 from collab_overcooked.policies.policy_file import preferences
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.policies.torch_threads import one_torch_thread
@@ -147,10 +147,26 @@ class PolicySeat:
         return chosen
 
 
+def ask_seat(seat: Seat, number: int, playing: Array, masks: Array, timesteps: Array, actions: Array) -> None:
+    """Write the actions that a seat chooses where it has a choice; ``ALONE`` where its answer is no legal action.
+
+    Args:
+        seat: The policies of the seat.
+        number: Index of the agent.
+        playing: Episodes in which the seat decides, bool (E,).
+        masks: Action masks (E, N, A).
+        timesteps: Timestep of each episode, int64 (E,).
+        actions: Actions of all seats, int64 (E, N); changed.
+    """
+    mask = masks[:, number, : seat.n_actions]
+    asked = np.flatnonzero((np.count_nonzero(mask, axis=1) > 1) & playing)
+    if len(asked):
+        actions[asked, number] = seat.act(asked, mask, timesteps)
+
+
 def plays_in_batches(policy: Policy, env_id: str) -> bool:
     """Return whether a policy can play many episodes of a game at once, see ``Policy``."""
-    if isinstance(policy, PerGamePolicy):
-        policy = policy.policy_of(env_id)
+    policy = policy_for(policy, env_id)
     if isinstance(policy, WrappedPolicy):  # wrapped policies get no team, which batched scripts do not need
         programs = all(plays_in_batches(player, env_id) and not _is_network(player) for player in policy.players)
         return programs and not policy.reads_history

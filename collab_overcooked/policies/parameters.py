@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import inspect
-import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import fields
-from typing import Any, cast
+from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar, cast
 
-from collab_overcooked.io.checks import near_matches, refuse_twice
+from collab_overcooked.io.checks import OptionError, near_matches, refuse_twice
+from collab_overcooked.io.structs import check_fields
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.registry import Factory
 from collab_overcooked.registry import load_entry
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class PolicyOptions:
+    """Options of a policy: a dataclass whose fields are checked by their types.
+
+    Raises:
+        OptionError: A value is not allowed.
+    """
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 def load_factory(entry: Factory) -> Callable[[str], Policy]:
@@ -31,12 +46,11 @@ def load_factory(entry: Factory) -> Callable[[str], Policy]:
     kind: Any = factory
 
     def make(text: str) -> Policy:
-        parameters, name = getattr(kind, "parameters", ()), getattr(kind, "name", kind.__name__)
+        name = getattr(kind, "name", kind.__name__)
         if options_class := getattr(kind, "options_class", None):
             return cast("Policy", kind(read_options(name, text, options_class)))
-        if not parameters:
-            refuse_text(name, text)
-        return cast("Policy", kind(**read_numbers(name, text, parameters)))
+        refuse_text(name, text)
+        return cast("Policy", kind())
 
     return make
 
@@ -73,42 +87,22 @@ def read_probability(name: str, text: str) -> float:
     return probability
 
 
-def read_numbers(name: str, text: str, parameters: Sequence[str]) -> dict[str, int]:
-    """Parse parameters such as ``"width=500,replan=50"``, all positive integers."""
-    return {parameter: read_number(name, parameter, value, 1) for parameter, value in _pairs(name, text, parameters)}
-
-
-def read_options(name: str, text: str, options: type[Any]) -> Any:
-    """Parse parameters such as ``"simulations=400,discount=0.9"`` into a dataclass, with the types of its defaults.
+def read_options(name: str, text: str, options: type[T]) -> T:
+    """Parse parameters such as ``"simulations=400,discount=0.9"`` into the options of a policy.
 
     Raises:
         ValueError: A parameter is unknown or invalid.
     """
-    kinds: dict[str, type] = {field.name: type(field.default) for field in fields(options)}
+    kinds: dict[str, Any] = {field.name: type(field.default) for field in fields(options)}  # type: ignore[arg-type]
     values: dict[str, Any] = {}
     for parameter, value in _pairs(name, text, kinds):
-        try:
+        values[parameter] = value
+        with suppress(ValueError):  # texts that are no numbers are refused by the options
             values[parameter] = kinds[parameter](value)
-        except ValueError:
-            type_name = {int: "an integer", float: "a number"}[kinds[parameter]]
-            raise ValueError(f"policy {name!r}: {parameter} must be {type_name}, not {value!r}") from None
-    return options(**values)
-
-
-def check_settings(
-    name: str, settings: Any, ranges: Mapping[str, tuple[float, float]], choices: Mapping[str, Sequence[str]]
-) -> None:
-    """Raise ValueError for a setting outside its range or not among its choices."""
-    values = vars(settings)
-    for parameter, (low, high) in ranges.items():
-        if not low <= values[parameter] <= high:
-            allowed = f"at least {low}" if high == math.inf else f"from {low} to {high}"
-            raise ValueError(f"policy {name!r}: {parameter} must be {allowed}, not {values[parameter]}")
-    for parameter, known in choices.items():
-        if values[parameter] not in known:
-            raise ValueError(
-                near_matches(f"{parameter} of policy {name}", values[parameter], list(filter(None, known)))
-            )
+    try:
+        return options(**values)
+    except OptionError as error:
+        raise ValueError(f"policy {name!r}: {error}") from None
 
 
 def _pairs(name: str, text: str, known: Collection[str]) -> Iterator[tuple[str, str]]:

@@ -61,11 +61,6 @@ class PerGamePolicy:
         """Store the team for policies that share resources with teammates."""
         self._team = team
 
-    @property
-    def player(self) -> Policy | None:
-        """The game's policy in the current episode, None before the first one."""
-        return self._player
-
     def act(self, seen: AgentView) -> Decision | int | str:
         """Ask the game's policy."""
         return self._current().act(seen)
@@ -84,6 +79,11 @@ class PerGamePolicy:
         if self._player is None:
             raise ValueError(f"policy {self.name!r} must be reset before it is asked")
         return self._player
+
+
+def policy_for(policy: Policy, game_id: str) -> Policy:
+    """Return the policy that decides in a game: that of the game for a ``PerGamePolicy``, else the policy itself."""
+    return policy.policy_of(game_id) if isinstance(policy, PerGamePolicy) else policy
 
 
 def from_role(role: str, text: str) -> PerGamePolicy:

@@ -13,8 +13,8 @@ from collab_overcooked.io.checks import near_matches, quote_value
 Factory = str | Callable[..., Any]
 """Function of the text after the name in a spec, or policy class; or its ``"package.module:name"``.
 
-A class takes the positive integers named by its ``parameters``, as in ``"width=500,replan=50"``, or a dataclass of
-options, its ``options_class``.
+A class takes its parameters, as in ``"width=500,replan=50"``, as an instance of its ``options_class``; see
+``parameters.PolicyOptions``.
 """
 
 LANGUAGE = "language"  # kind of policies with a language model

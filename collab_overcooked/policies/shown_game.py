@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from collab_overcooked.policies.api import Capabilities, Policy
-from collab_overcooked.policies.per_game import PerGamePolicy
+from collab_overcooked.policies.per_game import policy_for
 
 
 def shown_game(policy: Policy, game: Any) -> Any:
@@ -16,5 +16,4 @@ def shown_game(policy: Policy, game: Any) -> Any:
     Raises:
         ValueError: The policy does not play the game.
     """
-    player = policy.policy_of(game.id) if isinstance(policy, PerGamePolicy) else policy
-    return game if Capabilities.of(player).speaks else game.quiet
+    return game if Capabilities.of(policy_for(policy, game.id)).speaks else game.quiet

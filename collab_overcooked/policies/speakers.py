@@ -17,7 +17,7 @@ from collab_overcooked.envs.channel import TalkingView, act_text, talking_game
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.api import AgentView, EnvInfo, Planning, Policy, as_decision
 from collab_overcooked.policies.observation import observer_of
-from collab_overcooked.policies.per_game import PerGamePolicy
+from collab_overcooked.policies.per_game import policy_for
 from collab_overcooked.policies.shown_game import shown_game
 from collab_overcooked.policies.wrappers import Answer, WrappedPolicy, from_text
 
@@ -128,7 +128,10 @@ class SayIntent(SayPolicy):
             ValueError: The policy behind it has no ``intent``.
         """
         super().reset(seat, info, seed)
-        player: Any = _innermost(self.players[0])
+        player: Any = self.players[0]
+        while isinstance(player, WrappedPolicy):
+            player = player.players[0]
+        player = policy_for(player, info.game.id)
         if not isinstance(player, Planning):
             raise ValueError(f"policy {self.name!r}: {self.players[0].name!r} offers no plan in {info.game.id}")
         self._planning: Planning = player
@@ -176,12 +179,6 @@ class SaySeen(SayPolicy):
     def symbol(self, seen: AgentView) -> int:
         fact = self._game.known_fact(seen.view.quiet.scene, self._seat)  # type: ignore[attr-defined]
         return 0 if fact is None else 1 + fact
-
-
-def _innermost(policy: Policy | None) -> Policy | None:
-    if isinstance(policy, PerGamePolicy):
-        return policy.player
-    return _innermost(policy.players[0]) if isinstance(policy, WrappedPolicy) else policy
 
 
 SPEAKERS: Mapping[str, Callable[[Policy], SayPolicy]] = {

@@ -16,7 +16,7 @@ from collab_overcooked.envs.wrappers import split_options
 from collab_overcooked.metrics.registry import episode_return, measure
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.batch_views import Views
-from collab_overcooked.policies.batched import ALONE, Seat, make_seat, plays_in_batches
+from collab_overcooked.policies.batched import ALONE, ask_seat, make_seat, plays_in_batches
 from collab_overcooked.policies.specs import make_known_policy
 from collab_overcooked.runner.episode import play_episode, policy_seed
 from collab_overcooked.runner.match import cached_env, cached_team
@@ -62,23 +62,15 @@ def play_steps(
         if over.all():
             return
         watch(timestep, batch.state, over)
-        actions = _decide(seats, views, over, masks, np.full(len(seeds), timestep))
+        actions: Array = masks.argmax(-1)  # the only action of seats without a choice
+        views.decide(actions)
+        for number, seat in enumerate(seats):
+            ask_seat(seat, number, ~over, masks, np.full(len(seeds), timestep), actions)
         dropped |= (actions == ALONE).any(1)
         _, rewards, _, _, infos = batch.step(np.maximum(actions, 0))
         views.advance(np.maximum(actions, 0))
         masks = infos["action_mask"]
         yield BatchStep(actions, rewards, infos, ~(over | dropped))
-
-
-def _decide(seats: Sequence[Seat], views: Views, over: Array, masks: Array, timesteps: Array) -> Array:
-    actions: Array = masks.argmax(-1)  # the only action of seats without a choice
-    views.decide(actions)
-    for number, seat in enumerate(seats):
-        mask = masks[:, number, : seat.n_actions]
-        asked = np.flatnonzero((np.count_nonzero(mask, axis=1) > 1) & ~over)
-        if len(asked):
-            actions[asked, number] = seat.act(asked, mask, timesteps)
-    return actions
 
 
 @dataclass(frozen=True)

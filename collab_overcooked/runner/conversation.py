@@ -3,133 +3,19 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Generator, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
+from collab_overcooked.core.limits import Limits
 from collab_overcooked.core.record import MessageEntry
-from collab_overcooked.envs.channel import HEARERS, MAX_DELAY
-from collab_overcooked.io import schema
-from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.policies.api import Message
 
 Replace = Callable[[Message], Message | None]
 """Returns what others hear instead of a message, None for nothing."""
 Entry = str | int
 """An action in a queue, as text or id."""
-MAX_LIMIT = 1_000  # messages of a conversation, corrections of a decision
-MAX_CHARS = 1_000_000  # characters of a limit
-SENTENCES: Mapping[str, str] = {
-    "max_chars": "A message has at most {n} characters; the rest is cut off.",
-    "chars_left": "You may write {n} more characters in this episode.",
-    "heard_by": "Your messages are heard by {names}.",
-    "heard_by_nobody": "Your messages are heard by nobody.",
-    "hears": "You hear {names}.",
-    "hears_nobody": "You hear nobody.",
-    "one_step_later": "Messages arrive {n} step later, so nobody answers at once.",
-    "steps_later": "Messages arrive {n} steps later, so nobody answers at once.",
-    "lost": "{n} % of all messages are lost; nobody is told which.",
-}
-"""What may hold for messages, in English; pages have the same sentences in their languages."""
-
-
-class Rule(NamedTuple):
-    """What holds for the messages of a seat: a name among ``SENTENCES``, and what fills its placeholders."""
-
-    name: str
-    values: Mapping[str, float | list[str]] = {}
-
-    @property
-    def sentence(self) -> str:
-        """The rule in English."""
-        names = self.values.get("names")
-        values = {**self.values, "names": " and ".join(names)} if isinstance(names, list) else self.values
-        return SENTENCES[self.name].format_map(values)
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Limits of conversations and corrections. Those of messages hold for agents, not for voices outside the team.
-
-    Attributes:
-        max_messages: Maximum number of messages in one conversation, including the first; 0 drops all messages.
-        max_corrections: Number of times that a refused decision may be corrected; after that the agent waits one step.
-        max_chars: Maximum number of characters in a message, announced plans aside; the rest is cut off. None for no
-            limit.
-        max_episode_chars: The same for all messages of an agent in an episode; nothing is sent of what comes later.
-        message_delay: Steps after which a message is heard. A delayed message is not answered at once.
-        message_loss: Probability that a message is heard by nobody, drawn from the episode's seed.
-        messages_to: Who hears an agent: ``"all"``, the next agent (``"ring"``), all hear agent_0 only (``"one-way"``),
-            or ``"nobody"``, a control.
-
-    Raises:
-        ValueError: A limit is outside its range.
-    """
-
-    max_messages: int = 6
-    max_corrections: int = 1
-    max_chars: int | None = None
-    max_episode_chars: int | None = None
-    message_delay: int = 0
-    message_loss: float = 0.0
-    messages_to: str = "all"
-
-    def __post_init__(self) -> None:
-        for name in ("max_messages", "max_corrections"):
-            parse_integer(name, getattr(self, name), 0, most=MAX_LIMIT)
-        for name in ("max_chars", "max_episode_chars"):
-            if getattr(self, name) is not None:
-                parse_integer(name, getattr(self, name), 1, "characters", MAX_CHARS)
-        parse_integer("message_delay", self.message_delay, 0, "steps", MAX_DELAY)
-        try:
-            schema.number(0, below=1)(self.message_loss)
-        except schema.SchemaError as error:
-            raise ValueError(f"message_loss: {error}") from None
-        if self.messages_to not in HEARERS:
-            raise ValueError(near_matches("messages_to", self.messages_to, HEARERS))
-
-    def changed(self) -> dict[str, Any]:
-        """Return the limits that differ from their defaults."""
-        return {limit.name: value for limit in fields(self) if (value := getattr(self, limit.name)) != limit.default}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers of messages and corrections, and all other limits that differ from their defaults."""
-        return {"max_messages": self.max_messages, "max_corrections": self.max_corrections} | self.changed()
-
-    def hearers(self, speaker: int, n_agents: int) -> list[int]:
-        """Return the other seats that hear a seat."""
-        hears = HEARERS[self.messages_to]
-        return [seat for seat in range(n_agents) if seat != speaker and hears(speaker, seat, n_agents)]
-
-    def rules(self, seat: int, names: Sequence[str], left: int | None) -> list[Rule]:
-        """Return what holds for the messages of a seat, beyond the defaults.
-
-        Args:
-            seat: Index of the agent.
-            names: Names of all agents.
-            left: Characters that the seat may still write in the episode; None for no limit.
-        """
-        if not self.max_messages:
-            return []
-        rules, count = [], len(names)
-        if self.max_chars is not None:
-            rules.append(Rule("max_chars", {"n": self.max_chars}))
-        if left is not None:
-            rules.append(Rule("chars_left", {"n": left}))
-        if self.messages_to != "all":
-            hearers = [names[k] for k in self.hearers(seat, count)]
-            speakers = [names[k] for k in range(count) if seat in self.hearers(k, count)]
-            rules.append(Rule("heard_by", {"names": hearers}) if hearers else Rule("heard_by_nobody"))
-            rules.append(Rule("hears", {"names": speakers}) if speakers else Rule("hears_nobody"))
-        if self.message_delay:
-            name = "one_step_later" if self.message_delay == 1 else "steps_later"
-            rules.append(Rule(name, {"n": self.message_delay}))
-        if self.message_loss:
-            percent = round(100 * self.message_loss, 4)
-            rules.append(Rule("lost", {"n": int(percent) if percent == int(percent) else percent}))
-        return rules
 
 
 class _Late(NamedTuple):

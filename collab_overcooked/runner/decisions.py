@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from collab_overcooked.core.limits import Limits
 from collab_overcooked.core.record import ErrorEntry, Step
 from collab_overcooked.envs.api import clone, is_sequential, refusal_code
 from collab_overcooked.envs.channel import quiet_arrays, talking_game
@@ -16,7 +17,7 @@ from collab_overcooked.io import schema
 from collab_overcooked.policies.action_history import MAX_PAST_ACTIONS
 from collab_overcooked.policies.api import AgentView, Decision, Message, as_decision
 from collab_overcooked.policies.observation import Observer
-from collab_overcooked.runner.conversation import Conversation, Delivery, Entry, Limits, Plans, Replace
+from collab_overcooked.runner.conversation import Conversation, Delivery, Entry, Plans, Replace
 
 _ANSWER: Mapping[str, schema.Parser] = {
     "plan": schema.text,

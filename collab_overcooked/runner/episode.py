@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from collab_overcooked import __version__, registry
+from collab_overcooked.core.limits import Limits
 from collab_overcooked.core.record import (
     SCHEMA,
     EpisodeRecord,
@@ -35,7 +36,7 @@ from collab_overcooked.policies.observation import Observer, observer_of
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.policies.shown_game import shown_game
 from collab_overcooked.policies.torch_threads import one_torch_thread
-from collab_overcooked.runner.conversation import Limits, Replace
+from collab_overcooked.runner.conversation import Replace
 from collab_overcooked.runner.decisions import Answer, Ask, Decisions, DecisionState
 from collab_overcooked.runner.records import record_class
 from collab_overcooked.runner.teams import Team

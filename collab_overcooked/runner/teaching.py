@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from collab_overcooked import registry
+from collab_overcooked.core.limits import Limits
 from collab_overcooked.core.record import EpisodeRecord, Usage
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.parallel import ParallelEnv
@@ -17,7 +18,6 @@ from collab_overcooked.metrics.registry import metrics_of
 from collab_overcooked.policies.api import Learner, Lesson, Policy, ReportsUsage, Teacher
 from collab_overcooked.policies.registry import LANGUAGE
 from collab_overcooked.policies.specs import make_known_policy
-from collab_overcooked.runner.conversation import Limits
 from collab_overcooked.runner.episode import play_episode, watching
 from collab_overcooked.runner.teams import Team, make_team
 

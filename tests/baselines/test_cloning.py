@@ -100,7 +100,7 @@ def test_filtered_cloning_learns_from_the_episodes_with_the_highest_returns(tmp_
     path.write_bytes(b"".join(map(dump_line, records)))
     whole, filtered = (read_choices(game, [str(path)], None, best) for best in (1.0, 0.3))
     assert np.array_equal(filtered.observations, whole.observations[whole.episodes == 1])
-    with pytest.raises(ValueError, match="best must be greater than 0 and at most 1, not 0"):
+    with pytest.raises(ValueError, match="best must be a number above 0 and at most 1, not 0"):
         Cloning("Overcooked-v0", (str(path),), best=0.0)
 
 
@@ -165,8 +165,8 @@ def test_a_clone_with_memory_learns_what_observations_do_not_tell(tmp_path):
         ({"data": "runs/greedy"}, "data must be a list"),
         ({"seats": 0}, "seats must be a list"),
         ({"seats": [0, 2]}, "seats must be from 0 to 1"),
-        ({"held_out": "none"}, "held_out must be a number, not 'none'"),
-        ({"held_out": 1.0}, "held_out must be at least 0 and less than 1"),
+        ({"held_out": "none"}, "held_out must be a number of at least 0 and below 1, not 'none'"),
+        ({"held_out": 1.0}, "held_out must be a number of at least 0 and below 1"),
         ({"epochs": 0}, "epochs must be an integer"),
         ({"epoch": 3}, "did you mean epochs"),
         ({"env": "CuisineWorld-v0", "options": {}}, "is of CollabOvercooked-v0, not of CuisineWorld-v0"),

@@ -303,11 +303,11 @@ def test_a_round_starts_from_the_buffer(tmp_path):
 @pytest.mark.parametrize(
     ("read", "values", "text"),
     [
-        (read_population_settings, {"method": "fpc"}, "did you mean fcp"),
+        (read_population_settings, {"method": "fpc"}, "method must be one of fcp, hsp, mep"),
         (read_population_settings, {"method": "hsp"}, "grid is missing"),
         (read_population_settings, {"grid": GRID}, "grid is for hsp"),
         (read_population_settings, {"members": 0}, "members must be an integer of at least 1, not 0"),
-        (read_population_settings, {"method": "hsp", "grid": {"x": 3}}, "grid: x must be a list"),
+        (read_population_settings, {"method": "hsp", "grid": {"x": 3}}, "grid.x must be a list"),
         (read_population_settings, {"pool": ["a"]}, "a population has its own"),
         (read_population_settings, {"method": "mep", "alpha": -1}, "alpha must be a number of at least 0, not -1"),
         (read_population_settings, {"method": "mep", "memory": "gru:16", "sequence": 10}, "memory: members of mep"),

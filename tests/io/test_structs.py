@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from msgspec import Meta, Struct
 
+from collab_overcooked.io.checks import OptionError
+from collab_overcooked.io.options import option
 from collab_overcooked.io.schema import SchemaError
 from collab_overcooked.io.structs import Count, Name, Number, Positive, Text, check_fields, convert, decode, encode
 
@@ -113,22 +115,25 @@ def test_a_tag_chooses_the_type_whose_fields_are_checked(value: object, message:
 class Options:
     share: Annotated[float, Meta(gt=0.0, le=1.0)] = 1.0
     sizes: tuple[int, ...] | None = None
+    order: str = option("first", "Order of the sizes.", allowed=("first", "last"))
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"share": 0.0}, "share must be a number above 0.0, not 0.0"),
+        ({"share": 0.0}, "share must be a number above 0.0 and at most 1.0, not 0.0"),
         ({"share": 2}, "share must be a number of at most 1.0, not 2"),
         ({"sizes": (1, "2")}, "sizes[1] must be an integer, not '2'"),
-        ({"sizes": 3}, "sizes must be a list of entries, not 3"),
+        ({"sizes": 3}, "sizes must be a list of entries, for example [3], not 3"),
+        ({"order": "lost"}, "unknown order 'lost'; did you mean last"),
     ],
 )
 def test_fields_of_a_dataclass_are_checked_by_their_types(options: dict[str, object], message: str) -> None:
     check_fields(Options(share=1, sizes=(1, 2)))
-    with pytest.raises(SchemaError) as caught:
+    with pytest.raises(OptionError) as caught:
         check_fields(Options(**options))  # type: ignore[arg-type]
     assert str(caught.value).startswith(message)
+    assert [caught.value.name] == list(options)
 
 
 def test_what_msgspec_alone_refuses_is_named_with_its_place() -> None:

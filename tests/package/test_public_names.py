@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import collab_overcooked
+from collab_overcooked.core.limits import Limits
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.reporting.result_table import Column, ResultTable
-from collab_overcooked.runner.conversation import Limits
 
 API = Path(__file__).resolve().parents[2] / "docs" / "reference" / "api.md"
 NAMES = [name for name in collab_overcooked.__all__ if name != "__version__"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from collab_overcooked.core.limits import SENTENCES
 from collab_overcooked.play.server import FILES, page_file
-from collab_overcooked.runner.conversation import SENTENCES
 
 HOME = "http://127.0.0.1:9"
 NOTE_MESSAGES = """const parse = JSON.parse;

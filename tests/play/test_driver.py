@@ -10,6 +10,7 @@ import pytest
 from play.world import Time, first_legal
 
 from collab_overcooked import make
+from collab_overcooked.core.limits import Limits
 from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.play import driver as module
 from collab_overcooked.play.async_policy import PersonSeat
@@ -19,7 +20,6 @@ from collab_overcooked.play.people import VOICE, WATCHER, Person, SendQueue
 from collab_overcooked.play.practice import Goal
 from collab_overcooked.play.settings import PlaySettings
 from collab_overcooked.policies.specs import make_policy
-from collab_overcooked.runner.conversation import Limits
 from collab_overcooked.runner.episode import Episode
 from collab_overcooked.runner.teams import make_team
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from collab_overcooked import registry
+from collab_overcooked.core.limits import SENTENCES
 from collab_overcooked.play.server import page_file
 from collab_overcooked.play.settings import LANGUAGES
-from collab_overcooked.runner.conversation import SENTENCES
 
 OTHERS = [language for language in LANGUAGES if language != "en"]
 

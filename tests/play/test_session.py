@@ -14,6 +14,7 @@ import pytest
 from play.world import ESCAPE, KITCHEN, Player, first_legal, lines, matches, play
 
 from collab_overcooked import registry
+from collab_overcooked.core.limits import Limits
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.play.messages import read_message
 from collab_overcooked.play.people import SendQueue
@@ -21,7 +22,6 @@ from collab_overcooked.play.practice import TUTORIAL
 from collab_overcooked.play.recording import ABORTED, INPUTS
 from collab_overcooked.play.settings import PlaySettings
 from collab_overcooked.policies.specs import PolicySpec, make_policy
-from collab_overcooked.runner.conversation import Limits
 from collab_overcooked.runner.records import read_records
 from collab_overcooked.runner.replay import first_difference
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import collab_overcooked
+from collab_overcooked.core.limits import Limits
 from collab_overcooked.policies.api import Decision, Message
-from collab_overcooked.runner.conversation import Limits
 from collab_overcooked.runner.env_variants import variant_of
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.records import dump_line, parse_record

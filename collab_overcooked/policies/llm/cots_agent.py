@@ -54,20 +54,10 @@ IDLE_WORDS = ("wait", "none", "nothing", "idle", "n/a")
 
 def plan_settings(values: Mapping[str, Value]) -> PlanSettings:
     """Return the deliberation settings from the switches of a language agent."""
-    fallback = "" if values["unsolved"] == "auto" else str(values["unsolved"])
-    return PlanSettings(
-        profile=str(values["profile"]),
-        mode=str(values["mode"]),
-        n=int(values["n"]),
-        w=float(values["w"]),
-        depth=int(values["depth"]),
-        stop=float(values["stop"]),
-        fallback=fallback,
-        keep=int(values["keep"]),
-        charge=int(values["charge"]),
-        reward=int(values["reward"]),
-        update=int(values["update"]),
-    )
+    chosen: dict[str, Any] = {name: values[name] for name in ("profile", "mode", "n", "w", "depth", "stop", "keep")}
+    chosen |= {name: int(values[name]) for name in ("charge", "reward", "update")}
+    chosen["fallback"] = "" if values["unsolved"] == "auto" else values["unsolved"]
+    return PlanSettings(**chosen)
 
 
 def read_scores(text: str) -> Answer:

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any, Literal
 
+from msgspec import Meta
+
+from collab_overcooked.io.structs import Bit, Share
 from collab_overcooked.policies.api import AgentView
-from collab_overcooked.policies.parameters import check_settings
+from collab_overcooked.policies.parameters import PolicyOptions
 from collab_overcooked.policies.search.plan_tree import Node, PlanTree
 from collab_overcooked.policies.search.subplans import (
     Finding,
@@ -39,28 +42,24 @@ FALLBACKS = ("best_leaf", "root")
 
 
 @dataclass(frozen=True)
-class PlanSettings:
+class PlanSettings(PolicyOptions):
     """Settings of deliberation."""
 
     # ``"paper"``, or ``"released"`` for the behaviour of CoTS' public code: nodes are selected from the entire tree, a
     # search without success returns the first draft, and plans rated 3 are kept (as in one of its two games)
-    profile: str = "paper"
-    mode: str = "cots"  # ``"cots"``, ``"dfs"``, ``"talk"`` or ``"cot"``
-    n: int = 3  # Number of plans per expansion
-    w: float = 1.0  # Weight of exploration
-    depth: int = 2  # Maximum number of expansions of ``cots``, rounds of ``talk`` or levels of ``dfs``
-    stop: float = 0.7  # Reward that ends the search
-    fallback: str = ""  # Result if no plan is solved: ``"best_leaf"`` or ``"root"``; by default that of the profile
-    keep: int = 0  # Ratings above it keep the plan; 0 for the profile's value
-    charge: int = 0  # 1 to send the discussion as messages, at the game's price; 0 for free discussion
-    reward: int = 1  # 0 to treat all plans as equally good
-    update: int = 1  # 0 to skip rating: a new plan is searched whenever a seat is free or has a new finding
-
-    def __post_init__(self) -> None:
-        ranges = {"n": (1, 16), "w": (0, 100), "depth": (1, 16), "stop": (0, 1), "keep": (0, 5)}
-        ranges |= {name: (0, 1) for name in ("charge", "reward", "update")}
-        choices = {"profile": tuple(PROFILES), "mode": MODES, "fallback": ("", *FALLBACKS)}
-        check_settings("cots", self, ranges, choices)
+    profile: Literal["paper", "released"] = "paper"
+    mode: Literal["cots", "dfs", "talk", "cot"] = "cots"  # ``"cots"``, ``"dfs"``, ``"talk"`` or ``"cot"``
+    n: Annotated[int, Meta(ge=1, le=16)] = 3  # Number of plans per expansion
+    w: Annotated[float, Meta(ge=0, le=100)] = 1.0  # Weight of exploration
+    # Maximum number of expansions of ``cots``, rounds of ``talk`` or levels of ``dfs``
+    depth: Annotated[int, Meta(ge=1, le=16)] = 2
+    stop: Share = 0.7  # Reward that ends the search
+    # Result if no plan is solved: ``"best_leaf"`` or ``"root"``; by default that of the profile
+    fallback: Literal["", "best_leaf", "root"] = ""
+    keep: Annotated[int, Meta(ge=0, le=5)] = 0  # Ratings above it keep the plan; 0 for the profile's value
+    charge: Bit = 0  # 1 to send the discussion as messages, at the game's price; 0 for free discussion
+    reward: Bit = 1  # 0 to treat all plans as equally good
+    update: Bit = 1  # 0 to skip rating: a new plan is searched whenever a seat is free or has a new finding
 
     def full(self) -> PlanSettings:
         """Return the settings with the profile's values as defaults."""

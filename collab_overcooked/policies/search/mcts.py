@@ -7,47 +7,36 @@ kept. Simulations run side by side in one batch, so that a time step of all of t
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from collab_overcooked.envs.api import shaped_rewards
+from collab_overcooked.io.structs import Bit, NonNegative, Positive, Share
 from collab_overcooked.policies.api import AgentView, EnvInfo, PolicyBase, simulator_of
-from collab_overcooked.policies.parameters import check_settings, read_options
+from collab_overcooked.policies.parameters import PolicyOptions, read_options
 from collab_overcooked.policies.search.simulator import Fork, Simulator
 
 Array = np.ndarray
-RANGES = {
-    "simulations": (1, math.inf),
-    "depth": (1, math.inf),
-    "batch": (1, math.inf),
-    "exploration": (0, math.inf),
-    "discount": (0, 1),
-    "cheat": (0, 1),
-}
-CHOICES = {"teammates": ("search", "random", "idle"), "payoff": ("team", "own")}
 
 
 @dataclass(frozen=True)
-class MctsSettings:
+class MctsSettings(PolicyOptions):
     """Settings of the search."""
 
-    simulations: int = 200  # Simulated episodes for each decision
+    simulations: Positive = 200  # Simulated episodes for each decision
     # Steps of each, in the tree and after it, where all seats act uniformly at random within their masks
-    depth: int = 40
-    batch: int = 20  # Simulations side by side; later ones of a batch do not know the results of earlier ones
-    exploration: float = 0.7  # Weight of the upper confidence bound; results count from 0 (worst so far) to 1 (best)
-    discount: float = 0.99  # Factor by which rewards count less with each step
+    depth: Positive = 40
+    batch: Positive = 20  # Simulations side by side; later ones of a batch do not know the results of earlier ones
+    # Weight of the upper confidence bound; results count from 0 (worst so far) to 1 (best)
+    exploration: NonNegative = 0.7
+    discount: Share = 0.99  # Factor by which rewards count less with each step
     # ``"search"`` (they choose like the seat), ``"random"`` (uniform within their masks) or ``"idle"``
-    teammates: str = "search"
+    teammates: Literal["search", "random", "idle"] = "search"
     # ``"team"`` (mean of all seats' rewards) or ``"own"``; shaped rewards count where a game has them
-    payoff: str = "team"
-    cheat: int = 0  # 1 to simulate from the true state in games that hide a part of it
-
-    def __post_init__(self) -> None:
-        check_settings("mcts", self, RANGES, CHOICES)
+    payoff: Literal["team", "own"] = "team"
+    cheat: Bit = 0  # 1 to simulate from the true state in games that hide a part of it
 
 
 class SearchNode:

@@ -8,10 +8,11 @@ import pytest
 from support.hidden import reach
 
 import collab_overcooked as co
+from collab_overcooked.core.limits import Limits
 from collab_overcooked.games.house.text.text import several
 from collab_overcooked.games.overcooked.engine.constants import MEMORY, DirectiveHistory
 from collab_overcooked.games.rooms.engine.constants import Player
-from collab_overcooked.runner.conversation import Limits, Plans
+from collab_overcooked.runner.conversation import Plans
 
 pytest.importorskip("jinja2", reason="needs the extra llm")
 CLOCKS = {

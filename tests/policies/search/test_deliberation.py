@@ -181,9 +181,9 @@ def test_three_members_have_two_critics() -> None:
     ("text", "message"),
     [
         ("mode=dsf", "did you mean dfs"),
-        ("n=0", "n must be from 1 to 16, not 0"),
+        ("n=0", "n must be an integer from 1 to 16, not 0"),
         ("n=two", "n must be an integer"),
-        ("stop=1.5", "stop must be from 0 to 1"),
+        ("stop=1.5", "stop must be a number from 0 to 1"),
         ("branches=3", "parameter of policy cots"),
     ],
 )

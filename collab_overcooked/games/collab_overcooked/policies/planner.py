@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from collab_overcooked.io.checks import parse_integer
+from collab_overcooked.io.structs import Positive
 from collab_overcooked.kernels.macro_actions import Macro
 from collab_overcooked.policies.api import AgentView, EnvInfo, PolicyBase, simulator_of
+from collab_overcooked.policies.parameters import PolicyOptions
 from collab_overcooked.policies.search.beam import Beam, Notes, rank_in_group
 from collab_overcooked.policies.search.plan_search import Plan, PlanMemory, name_states
 from collab_overcooked.policies.search.simulator import Fork
@@ -283,24 +286,27 @@ def plan_from(root: Fork, width: int) -> Plan:
     return plan
 
 
+@dataclass(frozen=True)
+class PlannerOptions(PolicyOptions):
+    """Widths of the searches."""
+
+    width: Positive = WIDTH  # Nodes kept per step of the plan for an order
+    replan: Positive = REPLAN_WIDTH  # Nodes kept when a plan was left
+
+
 class PlannerPolicy(PolicyBase):
     """Plans for all seats and plays its own part, assuming that teammates do the same.
 
     All planners of a team find the same plan. When the state is not the planned one, because a teammate did something
     else, the seat plans anew from there when it next has a choice. Where no plan is found it plays greedily.
-
-    Args:
-        width: Nodes kept per time step when an order is new.
-        replan: Nodes kept when a plan was left.
     """
 
     name = "planner"
-    parameters = ("width", "replan")
+    options_class = PlannerOptions
     needs_simulator = True
 
-    def __init__(self, width: int = WIDTH, replan: int = REPLAN_WIDTH) -> None:
-        self.width = parse_integer("width", width, 1)
-        self.replan = parse_integer("replan", replan, 1)
+    def __init__(self, options: PlannerOptions | None = None) -> None:
+        self.options = options or PlannerOptions()
         self._greedy = GreedyPolicy()
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
@@ -332,5 +338,5 @@ class PlannerPolicy(PolicyBase):
         new_order = delivered != self._delivered
         if self._plan is None or new_order or not self._plan.is_followed(timestep - self._start, key):
             self._delivered, self._start = delivered, timestep
-            self._plan = plan_from(root, self.width if new_order else self.replan)
+            self._plan = plan_from(root, self.options.width if new_order else self.options.replan)
         return self._plan

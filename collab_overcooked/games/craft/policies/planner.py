@@ -11,15 +11,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+from msgspec import Meta
 
-from collab_overcooked.io.checks import parse_integer
+from collab_overcooked.io.structs import Count, Positive
 from collab_overcooked.kernels.arrays import allocate, array_of, copy_numbers
 from collab_overcooked.kernels.jit import kernel, row_at
 from collab_overcooked.kernels.orders import Queue
 from collab_overcooked.policies.api import AgentView, EnvInfo, PolicyBase, compiled_of, simulator_of
+from collab_overcooked.policies.parameters import PolicyOptions
 from collab_overcooked.policies.search.plan_search import PlanMemory
 from collab_overcooked.policies.search.simulator import Simulator, empty_fork
 
@@ -287,14 +289,11 @@ assigner: Callable[[Any], Assigner] = lru_cache(maxsize=16)(Assigner)  # cached 
 
 
 @dataclass(frozen=True)
-class GreedyOptions:
+class GreedyOptions(PolicyOptions):
     """Options of the greedy policy."""
 
     # Dishes of each kind to prepare beyond the orders; 0 to start none before its order
-    ahead: int = DEFAULT_WEIGHTS[Weight.AHEAD]
-
-    def __post_init__(self) -> None:
-        parse_integer("ahead", self.ahead, 0, most=1000)
+    ahead: Annotated[int, Meta(ge=0, le=1000)] = DEFAULT_WEIGHTS[Weight.AHEAD]
 
 
 class GreedyPolicy(PolicyBase):
@@ -335,17 +334,13 @@ PROGRESS = 0.05  # weight of shaped rewards relative to served orders
 
 
 @dataclass(frozen=True)
-class PlannerOptions:
+class PlannerOptions(PolicyOptions):
     """Options of the planner."""
 
-    rollouts: int = 128  # Number of rollouts per decision
-    horizon: int = 24  # Length of a rollout in steps
+    rollouts: Positive = 128  # Number of rollouts per decision
+    horizon: Positive = 24  # Length of a rollout in steps
     # Maximum number of dishes of each kind to prepare beyond the orders; 0 to start none before its order
-    ahead: int = 8
-
-    def __post_init__(self) -> None:
-        for name, least in (("rollouts", 1), ("horizon", 1), ("ahead", 0)):
-            parse_integer(name, getattr(self, name), least)
+    ahead: Count = 8
 
 
 class Lookahead:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from collab_overcooked.io.structs import Positive
 from collab_overcooked.kernels.macro_actions import Level
 from collab_overcooked.policies.api import AgentView, EnvInfo, Policy, PolicyBase, simulator_of
+from collab_overcooked.policies.parameters import PolicyOptions
 
 from ..engine.constants import (
     CONTAINER_ROOM,
@@ -240,19 +243,22 @@ class Subgoal(NamedTuple):
     room: int  # Where that is
 
 
-class MonteCarloPlanner(SubPlanPolicy):
-    """Searches the order of subgoals, and keeps to a subgoal until it is reached or refuted.
+@dataclass(frozen=True)
+class SearchOptions(PolicyOptions):
+    """Size of the search."""
 
-    Args:
-        simulations: Of a decision.
-        depth: Subgoals that a simulation looks ahead.
-    """
+    simulations: Positive = 100  # Simulations of a decision
+    depth: Positive = 5  # Subgoals that a simulation looks ahead
+
+
+class MonteCarloPlanner(SubPlanPolicy):
+    """Searches the order of subgoals, and keeps to a subgoal until it is reached or refuted."""
 
     name = "mhp"
-    parameters = ("simulations", "depth")
+    options_class = SearchOptions
 
-    def __init__(self, simulations: int = 100, depth: int = 5) -> None:
-        self.simulations, self.depth = simulations, depth
+    def __init__(self, options: SearchOptions | None = None) -> None:
+        self.options = options or SearchOptions()
         self.team: tuple[Policy, ...] = ()
         self.subgoal: Subgoal | None = None
 
@@ -325,7 +331,7 @@ class MonteCarloPlanner(SubPlanPolicy):
         for k, candidate in enumerate(candidates):
             by_name[candidate.name].append(k)
         root = _Node()
-        for _ in range(self.simulations):
+        for _ in range(self.options.simulations):
             sample = self.sample(candidates, by_name)
             self.simulate(scene, candidates, sample, root)
         return candidates[max(root.children, key=lambda k: (root.children[k].visits, -k))]
@@ -348,7 +354,7 @@ class MonteCarloPlanner(SubPlanPolicy):
         value = 0.0
         left = list(sample)
         in_tree = True
-        for _ in range(min(self.depth, len(left))):
+        for _ in range(min(self.options.depth, len(left))):
             if in_tree:
                 k = node.select(left, self.rng)
                 in_tree = k in node.children

@@ -9,6 +9,7 @@ same places later ones count less, so that the others differ in more.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -16,11 +17,12 @@ import numpy as np
 
 from collab_overcooked import registry
 from collab_overcooked.envs.api import FullGame
-from collab_overcooked.io.checks import parse_integer
+from collab_overcooked.io.structs import Positive
 from collab_overcooked.kernels.arrays import copy_numbers
 from collab_overcooked.kernels.jit import kernel, row_at
 from collab_overcooked.kernels.macro_actions import PRIMITIVE
 from collab_overcooked.policies.api import AgentView, EnvInfo, PolicyBase, simulator_of
+from collab_overcooked.policies.parameters import PolicyOptions
 from collab_overcooked.policies.search.beam import Beam, Notes, rank_in_group
 from collab_overcooked.policies.search.plan_search import Plan, PlanMemory, name_states
 from collab_overcooked.policies.search.simulator import Fork, Simulator
@@ -399,23 +401,26 @@ def _primitive_game(game: Any) -> Any:
 primitive_game: Callable[[Any], Any] = lru_cache(maxsize=8)(_primitive_game)  # by game, made once
 
 
+@dataclass(frozen=True)
+class PlannerOptions(PolicyOptions):
+    """Widths of the searches."""
+
+    width: Positive = WIDTH  # Nodes kept per step of the plan for an episode
+    replan: Positive = REPLAN_WIDTH  # Nodes kept when a plan was left
+
+
 class PlannerPolicy(PolicyBase):
     """Plans the whole episode for all seats and plays its own part, assuming that teammates do the same.
 
     Where a teammate does something else, a short plan is made from there, and again every few steps.
-
-    Args:
-        width: Nodes kept per step of the plan for an episode.
-        replan: Nodes kept when a plan was left.
     """
 
     name = "planner"
-    parameters = ("width", "replan")
+    options_class = PlannerOptions
     needs_simulator = True
 
-    def __init__(self, width: int = WIDTH, replan: int = REPLAN_WIDTH) -> None:
-        self.width = parse_integer("width", width, 1)
-        self.replan = parse_integer("replan", replan, 1)
+    def __init__(self, options: PlannerOptions | None = None) -> None:
+        self.options = options or PlannerOptions()
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         assigner(info.game)  # refuses other games
@@ -434,11 +439,11 @@ class PlannerPolicy(PolicyBase):
         left = int(root.state.clock[0, Clock.LIMIT] - root.state.clock[0, Clock.T])
         now = state_key(root.state)
         if self._plan is None:
-            self._plan = search(self._game, self.width).plan(root, left)
+            self._plan = search(self._game, self.options.width).plan(root, left)
             self._start = seen.timestep
         at = seen.timestep - self._start
         if not self._plan.is_followed(at, now) and (at >= len(self._plan.actions) or at % REPLAN_EVERY == 0):
-            short = search(self._game, self.replan)
+            short = search(self._game, self.options.replan)
             self._plan = short.plan(root, min(REPLAN_STEPS, left))
             self._start = seen.timestep
             at = 0

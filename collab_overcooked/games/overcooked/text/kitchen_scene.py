@@ -38,6 +38,7 @@ from ..pool import PREPARED, KitchenPool
 MAX_SCORE = 10**9  # also of what counts on for ever
 FACING = codec.members_of(Direction, "facing")
 SOUP = "soup"  # in a pot
+EMPTY = frozenset((int(Item.NONE), int(Item.OPEN)))  # of cells
 
 Scene = Mapping[str, Any]
 
@@ -235,17 +236,6 @@ class KitchenScenes(KitchenPool, ABC):
         position = self.position_codec()
         burn = self.compiled.config.burn
 
-        def read(rows: Rows) -> list[dict[str, Any]]:
-            k = rows["clock"][Clock.LAYOUT]
-            lying = []
-            for y, line in enumerate(rows["cells"]):
-                for x, cell in enumerate(line):
-                    in_pot = bool(tables.terrain[k, y, x] == Terrain.POT)
-                    thing = self.decode_thing(cell, k, in_pot, rows.derived)
-                    if thing is not None:
-                        lying.append({"position": [x, y], **thing})
-            return lying
-
         def write(rows: Rows, value: Sequence[Mapping[str, Any]]) -> None:
             k, cells = rows["clock"][Clock.LAYOUT], rows["cells"]
             terrain = tables.terrain[k]
@@ -264,7 +254,22 @@ class KitchenScenes(KitchenPool, ABC):
         keys = {"position": position.parser, **thing}
         if burn is not None:
             keys["burns_in"] = integer(1, burn)
-        return Part(list_of(record(keys, ["position", "item"]), 0, tables.terrain[0].size, "objects"), read, write)
+        parser = list_of(record(keys, ["position", "item"]), 0, tables.terrain[0].size, "objects")
+        return Part(parser, self._objects, write)
+
+    def _objects(self, rows: Rows) -> list[dict[str, Any]]:
+        k = rows["clock"][Clock.LAYOUT]
+        pots = self.compiled.tables.terrain[k] == Terrain.POT
+        item_of = int(Thing.ITEM)
+        lying = []
+        for y, line in enumerate(rows["cells"]):
+            for x, cell in enumerate(line):
+                if cell[item_of] in EMPTY:  # most are, and policies read the scenes of many copies
+                    continue
+                thing = self.decode_thing(cell, k, bool(pots[y, x]), rows.derived)
+                if thing is not None:
+                    lying.append({"position": [x, y], **thing})
+        return lying
 
     def check_things(self, scene: Scene) -> None:
         """Refuse soups without ingredients or with impossible times, and more work than an ingredient takes.

@@ -8,29 +8,24 @@ action that is best on average over sampled beliefs.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.api import AgentView, EnvInfo, PolicyBase, simulator_of
+from collab_overcooked.policies.parameters import PolicyOptions
 
 from ..engine.solver import EPSILON, JointValues
 from .exact import check_game, exact_values, score_actions
 
 BELIEFS = 32  # states sampled per decision with limited sight
-PARTNERS = ("best", "uniform")
 
 
 @dataclass(frozen=True)
-class PlannerOptions:
+class PlannerOptions(PolicyOptions):
     """Assumptions of the planner."""
 
-    partner: str = "best"  # Teammates' behaviour in this turn: ``"best"`` or ``"uniform"``
-
-    def __post_init__(self) -> None:
-        if self.partner not in PARTNERS:
-            raise ValueError(near_matches("partner", self.partner, PARTNERS))
+    partner: Literal["best", "uniform"] = "best"  # Teammates' behaviour in this turn: ``"best"`` or ``"uniform"``
 
 
 class PlannerPolicy(PolicyBase):

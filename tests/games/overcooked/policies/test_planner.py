@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from collab_overcooked import make
-from collab_overcooked.games.overcooked.policies.planner import PlannerPolicy, Search
+from collab_overcooked.games.overcooked.policies.planner import PlannerOptions, Search
 from collab_overcooked.games.overcooked.scoring import score_record
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.runner.episode import play_episode
@@ -66,4 +66,4 @@ def test_directives_are_refused() -> None:
 
 def test_bad_widths_are_refused() -> None:
     with pytest.raises(ValueError, match="width must be an integer of at least 1, not 0"):
-        PlannerPolicy(width=0)
+        PlannerOptions(width=0)

@@ -16,6 +16,7 @@ import numpy as np
 
 from collab_overcooked import registry
 from collab_overcooked.envs.lexicon import plain
+from collab_overcooked.io.structs import Positive
 from collab_overcooked.kernels.grid import OFFSETS, Direction
 from collab_overcooked.kernels.paths import shortest_paths
 from collab_overcooked.policies.api import AgentView, EnvInfo, Planning, Policy, PolicyBase, compiled_of
@@ -25,7 +26,7 @@ from collab_overcooked.policies.search.simulator import Simulator
 from ...engine.compile import belts_ahead
 from ...engine.constants import MAX_INGREDIENTS, NOTHING, Action, LayoutSize, Param
 from ...policies.greedy import GreedyPolicy
-from ...policies.planner import REPLAN_WIDTH, PlannerPolicy
+from ...policies.planner import REPLAN_WIDTH, PlannerOptions, PlannerPolicy
 from ..engine.compile import Compiled
 from ..engine.config import OvercookedV2Config
 from ..engine.constants import COOK_TIME, INGREDIENTS
@@ -407,16 +408,13 @@ def greedy_from_text(text: str) -> RecipeBeliefPolicy:
 
 
 @dataclass(frozen=True)
-class PlannerOptions:
-    """Widths of the searches."""
+class BeliefOptions(PlannerOptions):
+    """Widths of the searches, of which there is one for each recipe."""
 
-    width: int = REPLAN_WIDTH  # Nodes kept per step of the first plan for a recipe
-    replan: int = REPLAN_WIDTH  # Nodes kept when a plan was left
+    width: Positive = REPLAN_WIDTH  # Nodes kept per step of the first plan for a recipe
 
 
 def planner_from_text(text: str) -> RecipeBeliefPolicy:
     """Create the policy from the text after the colon of a spec such as ``"planner:width=200"``."""
-    options = read_options("planner", text, PlannerOptions)
-    make = partial(PlannerPolicy, options.width, options.replan)
-    make()  # which refuses widths that cannot be
-    return RecipeBeliefPolicy("planner", make)
+    options = read_options("planner", text, BeliefOptions)
+    return RecipeBeliefPolicy("planner", partial(PlannerPolicy, options))

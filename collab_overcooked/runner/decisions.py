@@ -133,6 +133,21 @@ class DecisionState:
         return action, None if verdict[0] == "OK" else verdict
 
 
+@dataclass
+class _StepDecisions:
+    """Decisions of one step, as far as they are made."""
+
+    snapshot: DecisionState
+    talk: Conversation
+    asking: list[int]  # seats in the order in which they decide
+    tokens: list[int | None]
+    seconds: list[float | None]
+    exchanges: list[list[str]]
+    charged: int = 0  # messages of this step whose price is already owed
+    chosen: dict[int, int] = field(default_factory=dict)  # actions of the seats that have decided
+    errors: list[ErrorEntry] = field(default_factory=list)
+
+
 class Decisions:
     """The seats of one episode: their plans, and messages and refusals of the current step.
 
@@ -170,46 +185,54 @@ class Decisions:
         self.delivery = Delivery(limits, game.n_agents, seed, replaced)
         self.actions: list[tuple[int, ...]] = []  # of previous steps
         self.owed: list[int | None] = [None] * game.n_agents  # actions that seats owe for their messages
+        self._begun: _StepDecisions | None = None
+
+    @property
+    def now(self) -> _StepDecisions:
+        """Decisions of the current step."""
+        assert self._begun is not None  # ``decide`` begins a step
+        return self._begun
 
     def decide(self, snapshot: DecisionState, voices: list[Message]) -> Generator[Ask, Answer, dict[str, Any]]:
         """Collect all decisions; returns the fields of the record that are known before the step."""
         n_agents = self.game.n_agents
-        self.snapshot, self.talk = snapshot, Conversation(self.plans, self.delivery, snapshot.timestep, voices)
-        self.charged = 0  # messages of this step whose price is already owed
-        self.errors: list[ErrorEntry] = []
-        self.tokens: list[int | None] = [None] * n_agents
-        self.seconds: list[float | None] = [None] * n_agents
-        self.exchanges: list[list[str]] = [[] for _ in range(n_agents)]
-        self.chosen: dict[int, int] = {}  # actions of the seats that have decided
-        self.asking = list(range(n_agents))  # seats in the order in which they decide
+        talk = Conversation(self.plans, self.delivery, snapshot.timestep, voices)
+        self._begun = _StepDecisions(
+            snapshot=snapshot,
+            talk=talk,
+            asking=list(range(n_agents)),
+            tokens=[None] * n_agents,
+            seconds=[None] * n_agents,
+            exchanges=[[] for _ in range(n_agents)],
+        )
         self.plans.begun = [None] * n_agents
         default = tuple(self.game.turn_order(snapshot.state, 0))
-        while len(self.chosen) < n_agents:
+        while len(self.now.chosen) < n_agents:
             seat = self._next_seat()
             action = yield from self._choose(seat)
             if action is not None:
-                self.chosen[seat] = action
+                self.now.chosen[seat] = action
                 snapshot.act(self._actions())
         turn_order = self.game.turn_order(snapshot.state, 0)
         return {
             "actions": self._actions(),
             "action_texts": [snapshot.texts[seat][action] for seat, action in enumerate(self._actions())],
-            "messages": self.talk.record,
-            "errors": self.errors,
-            "tokens": self.tokens,
+            "messages": self.now.talk.record,
+            "errors": self.now.errors,
+            "tokens": self.now.tokens,
             **({"turn_order": list(turn_order)} if tuple(turn_order) != default else {}),
-            **({"seconds": self.seconds} if any(s is not None for s in self.seconds) else {}),
-            **({"exchanges": self.exchanges} if any(self.exchanges) else {}),
+            **({"seconds": self.now.seconds} if any(s is not None for s in self.now.seconds) else {}),
+            **({"exchanges": self.now.exchanges} if any(self.now.exchanges) else {}),
         }
 
     def log_step(self, snapshot: DecisionState, step: Step, rejected: Sequence[int]) -> None:
         """Log messages, events and refusals of a step, including actions that the game refused during the step."""
-        for heard, inbox in zip(self.messages, self.talk.inboxes, strict=True):
+        for heard, inbox in zip(self.messages, self.now.talk.inboxes, strict=True):
             heard += [(snapshot.timestep, message) for message in inbox]
         self.actions.append(tuple(self._actions()))
         self.clocks.append(self.game.clock(snapshot.state, 0, snapshot.timestep))
         for seat, event in enumerate(step.events):
-            begun, (act,) = self.begun[seat], snapshot.acts([self.chosen[seat]])
+            begun, (act,) = self.begun[seat], snapshot.acts([self.now.chosen[seat]])
             chooses = snapshot.masks[seat][: self.game.quiet.n_actions].sum() > 1
             if begun is None or (chooses and act != self.idle[seat]):
                 begun = snapshot.timestep
@@ -221,7 +244,7 @@ class Decisions:
                     self.begun[seat] = None
         refused = [(e.agent, e.action, e.code, e.message) for e in step.errors]
         for seat in np.flatnonzero(rejected).tolist():
-            verdict = self.game.check(snapshot.state, 0, seat, self.chosen[seat], self._actions())
+            verdict = self.game.check(snapshot.state, 0, seat, self.now.chosen[seat], self._actions())
             if verdict[0] != "OK":
                 refused.append((seat, step.action_texts[seat], *verdict))
         self.refused = tuple(refused)
@@ -232,25 +255,25 @@ class Decisions:
         return tuple(rule.sentence for rule in rules)
 
     def _next_seat(self) -> int:
-        return next(seat for seat in self.asking if seat not in self.chosen)
+        return next(seat for seat in self.now.asking if seat not in self.now.chosen)
 
     def _actions(self) -> list[int]:
         """Return the actions known by seat, -1 for a seat that decides later, up to the last known one."""
-        return [self.chosen.get(seat, -1) for seat in range(max(self.chosen, default=-1) + 1)]
+        return [self.now.chosen.get(seat, -1) for seat in range(max(self.now.chosen, default=-1) + 1)]
 
     def _set_turn_order(self, named: Sequence[int]) -> None:
         if len(set(named)) < len(named) or not set(named) <= set(range(self.game.n_agents)):
             raise ValueError(f"a policy answered turn_order {list(named)}; it must name seats of the game once each")
-        later = [seat for seat in named if seat not in self.chosen]
-        state, turns = self.snapshot.state, iter(later)
+        later = [seat for seat in named if seat not in self.now.chosen]
+        state, turns = self.now.snapshot.state, iter(later)
         order = [next(turns) if seat in later else seat for seat in self.game.turn_order(state, 0)]
         self.game.set_turn_order(state, 0, order)
         turns = iter(later)
-        self.asking = [next(turns) if seat in later else seat for seat in self.asking]
+        self.now.asking = [next(turns) if seat in later else seat for seat in self.now.asking]
 
     def _choose(self, seat: int) -> Generator[Ask, Answer, int | None]:
         """Choose a seat's action; None if its answer gave the turn to another seat and stays queued."""
-        mask = self.snapshot.masks[seat]
+        mask = self.now.snapshot.masks[seat]
         legal = np.flatnonzero(mask)
         if len(legal) == 1:
             return int(legal[0])
@@ -267,22 +290,22 @@ class Decisions:
                     return None
             planned = self.plans.next(seat)
             proposal = self.idle[seat] if planned is None else planned
-            action, refusal = self.snapshot.judge(seat, proposal, self._actions())
+            action, refusal = self.now.snapshot.judge(seat, proposal, self._actions())
             if refusal is None:
                 self.plans.begun[seat] = planned
                 return action
             self.plans.queues[seat].clear()
-            text = self.snapshot.text(seat, proposal)
-            self.errors.append(ErrorEntry(agent=seat, action=text, code=refusal[0], message=refusal[1]))
+            text = self.now.snapshot.text(seat, proposal)
+            self.now.errors.append(ErrorEntry(agent=seat, action=text, code=refusal[0], message=refusal[1]))
         if price is not None:
             return price
         return self.idle[seat] if mask[self.idle[seat]] else int(legal[0])
 
     def _pay(self, seat: int, mask: np.ndarray) -> int | None:
-        for message in self.talk.record[self.charged :]:
+        for message in self.now.talk.record[self.now.charged :]:
             if message.agent is not None and message.say:
                 self.owed[message.agent] = self.game.talk_action(message.agent, len(message.say))
-        self.charged = len(self.talk.record)
+        self.now.charged = len(self.now.talk.record)
         price = self.owed[seat]
         if price is None or not mask[price]:
             return None
@@ -290,7 +313,7 @@ class Decisions:
         return price
 
     def _seen(self, seat: int, refusal: Refusal | None = None, attempt: str = "") -> AgentView:
-        snapshot = self.snapshot
+        snapshot = self.now.snapshot
         game, state = snapshot.shown(seat)
         view = game.seen(state, 0, seat)
         as_shown = list if game is self.game else snapshot.acts  # without a channel, seats see acts without symbols
@@ -298,7 +321,9 @@ class Decisions:
         join = self.game.join_plan
         public = view.public_history
         observation, observer = snapshot.observations[seat], self.observers.get(seat)
-        earlier = tuple((other, snapshot.texts[other][as_shown([action])[0]]) for other, action in self.chosen.items())
+        earlier = tuple(
+            (other, snapshot.texts[other][as_shown([action])[0]]) for other, action in self.now.chosen.items()
+        )
         return AgentView(
             seat=seat,
             timestep=snapshot.timestep,
@@ -307,8 +332,8 @@ class Decisions:
             view=view,
             plan=join(plan),
             announced=tuple(map(join, announced)),
-            running=snapshot.texts[seat][self.chosen[seat]] if seat in self.chosen else "",
-            inbox=tuple(self.talk.inboxes[seat]),
+            running=snapshot.texts[seat][self.now.chosen[seat]] if seat in self.now.chosen else "",
+            inbox=tuple(self.now.talk.inboxes[seat]),
             past_messages=tuple(self.messages[seat][-MAX_PAST:]),
             message_rules=self.message_rules(seat),
             error=refusal,
@@ -336,22 +361,22 @@ class Decisions:
         announced, say = decision.plan, decision.say
         queued = decision.plan if decision.action is None else int(decision.action)
         if decision.action is not None and not announced:
-            announced = self.snapshot.text(seat, decision.action)
-        if seat in self.talk.opened:  # a correction is one more message, without answers
-            self.talk.add(seat, decision.say, announced)
+            announced = self.now.snapshot.text(seat, decision.action)
+        if seat in self.now.talk.opened:  # a correction is one more message, without answers
+            self.now.talk.add(seat, decision.say, announced)
         elif say:
             revised = yield from self._converse(seat, announced, decision)
             if revised is not None:
                 queued, say = revised.plan, revised.say
-        self.plans.follow(seat, queued, self.talk.told[seat] if say else ())
+        self.plans.follow(seat, queued, self.now.talk.told[seat] if say else ())
 
     def _asks_after(self, seat: int) -> list[Ask]:
-        later = [other for other in self.asking if other != seat and other not in self.chosen]
-        free = (s for s in later if self.snapshot.masks[s].sum() > 1 and not self.plans.queues[s])
+        later = [other for other in self.now.asking if other != seat and other not in self.now.chosen]
+        free = (s for s in later if self.now.snapshot.masks[s].sum() > 1 and not self.plans.queues[s])
         return [Ask(s, "act", self._seen(s)) for s in free if self.owed[s] is None]
 
     def _converse(self, seat: int, plan: str, opening: Decision) -> Generator[Ask, Answer, Message | None]:
-        talk = self.talk.hold(seat, opening.say, plan, opening.last)
+        talk = self.now.talk.hold(seat, opening.say, plan, opening.last)
         message: Message | None = None
         try:
             while True:
@@ -370,10 +395,10 @@ class Decisions:
     def _count(self, seat: int, answer: Decision | Message) -> None:
         _check_answer(answer)
         if answer.tokens is not None:
-            self.tokens[seat] = (self.tokens[seat] or 0) + answer.tokens
+            self.now.tokens[seat] = (self.now.tokens[seat] or 0) + answer.tokens
         if answer.seconds is not None:
-            self.seconds[seat] = (self.seconds[seat] or 0.0) + answer.seconds
-        self.exchanges[seat] += answer.exchanges
+            self.now.seconds[seat] = (self.now.seconds[seat] or 0.0) + answer.seconds
+        self.now.exchanges[seat] += answer.exchanges
 
 
 def _check_answer(answer: Decision | Message) -> None:

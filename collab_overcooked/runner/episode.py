@@ -273,7 +273,7 @@ class Episode(Generator[Event, Answer, EpisodeRecord]):
 
     def heard(self, seat: int) -> tuple[Message, ...]:
         """Return what a seat has heard in the current step, its own messages included, or in the last one."""
-        return () if self._table is None else tuple(self._table.talk.inboxes[seat])
+        return () if self._table is None else tuple(self._table.now.talk.inboxes[seat])
 
     def chars_left(self, seat: int) -> int | None:
         """Return how many characters a seat may still write; None for no limit."""

@@ -276,7 +276,7 @@ class Deliberation:
         ]
         if self.settings.reward and node.critiques:
             self.tree.rescore(at, sum(critique.reward for critique in node.critiques) / len(node.critiques))
-        agreed = all(critique.reward >= self.settings.stop - 1e-9 for critique in critiques.values())
+        agreed = all(self.tree.suffices(critique.reward) for critique in critiques.values())
         branches = self.settings.n if self.settings.mode in ("cots", "dfs") else 1
         drafts = [] if agreed or not self.may_revise(update) else self._propose(at, branches)
         drafts = [draft for draft in drafts if draft.plan != node.draft.plan]
@@ -326,12 +326,12 @@ class Deliberation:
 
     def _dfs(self) -> int:
         self._deepen(self._root())
-        good = [k for k, node in enumerate(self.tree.nodes) if node.reward >= self.settings.stop - 1e-9]
+        good = [k for k, node in enumerate(self.tree.nodes) if self.tree.suffices(node.reward)]
         return good[0] if good else self.tree.answer(self.settings.fallback)
 
     def _deepen(self, at: int) -> bool:
         node = self.tree.nodes[at]
-        if node.reward >= self.settings.stop - 1e-9:
+        if self.tree.suffices(node.reward):
             return True
         if node.depth >= self.settings.depth:
             return False

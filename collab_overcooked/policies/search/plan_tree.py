@@ -66,7 +66,7 @@ class PlanTree:
             if back_up or at == index:
                 node_at.visits += 1
                 node_at.value += (node.reward - node_at.value) / node_at.visits
-            node_at.solved = node_at.solved or node.reward >= self.stop - 1e-9
+            node_at.solved = node_at.solved or self.suffices(node.reward)
             at = node_at.parent
         return index
 
@@ -77,8 +77,12 @@ class PlanTree:
         while at >= 0:
             node = self.nodes[at]
             node.value += change / node.visits
-            node.solved = node.reward >= self.stop - 1e-9 or any(self.nodes[k].solved for k in node.children)
+            node.solved = self.suffices(node.reward) or any(self.nodes[k].solved for k in node.children)
             at = node.parent
+
+    def suffices(self, reward: float) -> bool:
+        """Return whether a reward ends the search; means of rewards are rounded."""
+        return reward >= self.stop - 1e-9
 
     def path(self, index: int) -> list[Node]:
         """Return the nodes on the path from the root to an index."""

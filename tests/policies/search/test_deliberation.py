@@ -180,7 +180,7 @@ def test_three_members_have_two_critics() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("mode=dsf", "did you mean dfs"),
+        ("mode=dsf", "mode must be one of cot, cots, dfs, talk"),
         ("n=0", "n must be an integer from 1 to 16, not 0"),
         ("n=two", "n must be an integer"),
         ("stop=1.5", "stop must be a number from 0 to 1"),

@@ -120,7 +120,7 @@ def test_specs_set_parameters():
         ("simulations=many", "integer"),
         ("discount=2", "from 0 to 1"),
         ("exploration=x", "must be a number"),
-        ("teammates=idel", "did you mean idle"),
+        ("teammates=idel", "teammates must be one of idle, random, search"),
         ("payoff=theirs", "team"),
     ],
 )

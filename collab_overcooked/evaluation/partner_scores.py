@@ -329,7 +329,8 @@ def best_responses(pool: PartnerPool, lines: Sequence[PartnerScore], random: str
     """Return the partners of a pool with the best ego of some results, and the random ego's return as lower bound.
 
     In each seat every other game, from the first on, chooses the best ego, the others measure its return: the highest
-    of several means is too high, the mean of further games is not.
+    of several means is too high, the mean of further games is not. A best response that a partner already has is
+    replaced only if the measured return is higher.
 
     Args:
         pool: The pool.
@@ -343,8 +344,7 @@ def best_responses(pool: PartnerPool, lines: Sequence[PartnerScore], random: str
     partners = []
     for partner in pool.partners:
         egos = played.get(partner.name, {})
-        best, lower = partner.best, partner.lower
-        highest = -math.inf if best is None else best.value
+        measured, lower, highest = None, partner.lower, -math.inf
         for (method, spec), cells in egos.items():
             if method == random:
                 lower = round(float(np.mean([value for cell in cells for value in cell.returns])), 3)
@@ -352,7 +352,10 @@ def best_responses(pool: PartnerPool, lines: Sequence[PartnerScore], random: str
             chooses = float(np.mean([value for cell in cells for value in cell.returns[::2]]))
             if chooses > highest:
                 highest = chooses
-                best = best_of([value for cell in cells for value in cell.returns[1::2]], spec)
+                measured = best_of([value for cell in cells for value in cell.returns[1::2]], spec)
+        best = partner.best
+        if measured is not None and (best is None or measured.value > best.value):
+            best = measured
         partners.append(replace(partner, best=best, lower=lower))
     return tuple(partners)
 

@@ -253,7 +253,7 @@ def refuse_llm_options(llm_options: LlmOptions) -> None:
 def policy_factory(
     specs: Sequence[str], llm_options: LlmOptions, out: Path
 ) -> "Iterator[Callable[[str], Policy] | None]":
-    """Make every policy once, so that one that cannot be made is refused before anybody plays; yield their factory.
+    """Create each policy once, so that an invalid one is refused before play starts, and yield the factory.
 
     Args:
         specs: Specs of policies; those of people are passed over.

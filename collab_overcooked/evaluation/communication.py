@@ -91,7 +91,7 @@ class _Played:
 
     said: Messages = field(default_factory=list)
     spoken: Messages = field(default_factory=list)  # as said: without noise and delay
-    own: list[list[dict[str, str]]] = field(default_factory=list)  # of each seat before each step: private state by key
+    own: list[list[dict[str, str]]] = field(default_factory=list)  # by step and seat: known values by key
 
 
 def measure_communication(records: Sequence[EpisodeRecord], make: MakePolicy | None = None) -> Iterator[Communication]:

@@ -55,7 +55,7 @@ class CrossPlay:
     # float64 (P, P, episodes): the seats' mean sum of rewards with the first policy in seat 0 and the second in all
     # other seats
     returns: Array
-    seed: int  # Of the whole evaluation
+    seed: int  # Seed of the whole evaluation
     # Version or digest of the plug-ins that took part, see ``plugins.identity``
     plugins: Mapping[str, str] = field(default_factory=dict)
 

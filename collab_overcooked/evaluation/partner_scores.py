@@ -44,18 +44,18 @@ class PartnerScore(Struct, frozen=True, kw_only=True):
 
     pool: Name  # Name of the pool
     pool_sha256: Text  # Its digest
-    version: Name  # Of the package
+    version: Name  # Version of the package
     method: Name  # Name of the ego's method
     ego: Name  # Its policy spec
     sha256: Text  # Digest of its policy file or of its code outside the package; empty for programs of the package
-    steps: Annotated[int, Meta(ge=0)] | None  # Of its training; None for programs
+    steps: Annotated[int, Meta(ge=0)] | None  # Environment steps of its training; None for programs
     mode: Name | None  # Mode of a network
     kind: Literal["partner", "self", "cross", "best"]  # Whom it plays with, and what for
     partner: Name  # Name of the partner of the pool, or policy spec of another
-    family: Family  # Of the partner
+    family: Family  # Family of the partner
     seen: Literal["unseen member", "unseen family", "itself"]  # How new the partner is to the ego
-    seat: Annotated[int, Meta(ge=0, le=63)]  # Of the ego
-    returns: Annotated[list[Number], Meta(min_length=1, max_length=1_000_000)]  # By game
+    seat: Annotated[int, Meta(ge=0, le=63)]  # Seat of the ego
+    returns: Annotated[list[Number], Meta(min_length=1, max_length=1_000_000)]  # Returns by game
     best: Best | None = None  # Best known response to the partner
     lower: Number | None = None  # Mean return of a random ego beside it
     # Number of test partners of the pool; None if the partner is none of them

@@ -55,7 +55,7 @@ class Scores:
     """Scores of methods beside the same partners."""
 
     lines: Sequence[PartnerScore]  # Results of one pool
-    resamples: int = robust.RESAMPLES  # Of each interval
+    resamples: int = robust.RESAMPLES  # Bootstrap resamples of each interval
 
     @cached_property
     def methods(self) -> tuple[str, ...]:

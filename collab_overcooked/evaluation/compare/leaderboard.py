@@ -53,7 +53,7 @@ class LeaderboardLine:
 
     policy: str  # Spec
     kind: str  # Kind of the policy
-    scores: Mapping[str, Estimate | None]  # By setting; settings that were not played are missing
+    scores: Mapping[str, Estimate | None]  # Scores by setting; settings that were not played are missing
     summary: Summary  # Means over all episodes
     records: Sequence[EpisodeRecord]  # Episodes of the policy
 
@@ -348,7 +348,7 @@ class Comparison:
     """Leaderboards of all games, with decision times and costs."""
 
     plan: ComparisonPlan  # Plan of the comparison
-    leaderboards: tuple[Leaderboard, ...]  # By game
+    leaderboards: tuple[Leaderboard, ...]  # Leaderboards by game
     costs: Scorecard | None  # Costs of language models; None if none played
     missing: int  # Entries without records
 

@@ -127,9 +127,13 @@ def run(
         if not arguments:
             OUT.print(FIRST_STEPS)
             return None
-        if len(arguments) == 1 and arguments[0] in commands and commands[arguments[0]].default_command is None:
-            commands([*arguments, "--help"], result_action="return_value")
-            return 2  # a subcommand is missing
+        if not arguments[0].startswith("-") and arguments[0] in commands:
+            command = commands[arguments[0]]
+            if command.default_command is not None:
+                command.help = None  # its docstring begins with this line and says more
+            elif len(arguments) == 1:
+                commands([*arguments, "--help"], result_action="return_value")
+                return 2  # a subcommand is missing
         return commands(arguments, result_action="return_value")
     except BrokenPipeError:  # of what is written past the console
         sys.stderr.close()
@@ -137,7 +141,8 @@ def run(
     except (ValueError, OSError) as error:
         if traceback:
             raise
-        fail(os_error_text(error) if isinstance(error, OSError) else str(error))
+        ERR.print(error_line(os_error_text(error) if isinstance(error, OSError) else str(error)))
+        return 2
     except KeyboardInterrupt as interrupt:  # commands that can resume say so, see ``runner.run.resumable``
         ERR.print("; ".join(["stopped", *getattr(interrupt, "__notes__", [])]))
         return 130
@@ -147,12 +152,6 @@ def _replace_what_cannot_be_shown(stream: Any) -> None:
     """Replace characters that a stream cannot encode with question marks instead of raising an error."""
     if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
         stream.reconfigure(errors="replace")
-
-
-def fail(message: str) -> None:
-    """Print an error on one line and exit with code 2."""
-    ERR.print(error_line(message))
-    raise SystemExit(2)
 
 
 def os_error_text(error: OSError) -> str:

@@ -10,7 +10,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from collab_overcooked.cli.options import LlmOptions
-from collab_overcooked.cli.results import check_format, write_cards
+from collab_overcooked.cli.results import FormatOpt, write_cards
 
 
 def communication(
@@ -18,16 +18,15 @@ def communication(
     /,
     *,
     llm_options: LlmOptions = LlmOptions(),
-    form: Annotated[str, Parameter(name="--format", help="Output format: table, markdown, csv or json.")] = "table",
+    form: FormatOpt = "table",
 ) -> None:
-    """Play the episodes of a run again, also muted and with the messages of others, and measure its communication."""
+    """Play the episodes of a run again, also muted and with other messages, and measure its communication."""
     from collab_overcooked.cli.evaluate import language_models, refuse_llm_options
     from collab_overcooked.evaluation.communication import measure_communication
     from collab_overcooked.evaluation.communication_card import communication_card
     from collab_overcooked.policies.specs import PolicySpec
     from collab_overcooked.runner.records import read_records
 
-    check_format(form)
     records = read_records(run)
     with ExitStack() as stack:
         make = None
@@ -36,5 +35,5 @@ def communication(
             make = stack.enter_context(language_models(llm_options, None, Path(folder))).make
         else:
             refuse_llm_options(llm_options)
-        cards = [communication_card(one) for one in measure_communication(records, make)]
+        cards = [communication_card(measured) for measured in measure_communication(records, make)]
     write_cards(cards, form)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, fields
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from collab_overcooked import registry
 from collab_overcooked.cli.app import OUT, command_group, say
-from collab_overcooked.cli.options import FLAG, as_options, merge_options
+from collab_overcooked.cli.options import FLAG, as_options, given_values, merge_options
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind
 from collab_overcooked.io.documents import DocumentError, load_file
@@ -88,7 +88,7 @@ def check(
 
     Exit code 1 if a file does not hold what it claims, 2 if one cannot be read.
     """
-    given = {name: value for name, value in asdict(options).items() if value is not None}
+    given = given_values(options)
     plurals = {kind.plural: kind for kind in document_kinds()}
     if len(files) == 1 and files[0] in plurals:
         kind = plurals[files[0]]

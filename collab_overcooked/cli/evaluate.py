@@ -17,6 +17,8 @@ from collab_overcooked.cli.options import (
     RunLlmOptions,
     ShowOptions,
     as_options,
+    given_values,
+    merge_options,
     refuse_changes,
 )
 from collab_overcooked.cli.progress import ProgressBar
@@ -51,9 +53,9 @@ class RunOptions:
 
 def add_suites(group: App, make: Callable[[str], Callable[..., None]]) -> None:
     """Add a subcommand, with the options of the suite, for every suite without one."""
-    for name, record in registry.suites().items():
+    for name in registry.suites():
         if name not in group:
-            group.command(make(name), name=name, help=record.summary)
+            group.command(make(name), name=name)
 
 
 def warn_of(records: "Sequence[EpisodeRecord]") -> None:
@@ -75,29 +77,32 @@ def suite_command(name: str) -> Callable[..., None]:
     """Return the command that evaluates a suite."""
     options = registry.load_suite_options(name)
     played = {field.name for field in fields(options.play)}
-    counted = [field.name for field in fields(options.scoring) if field.name not in played]  # others are fixed
+    kinds = (options.scoring, RecordScoring)
+    counted = [field.name for kind in kinds for field in fields(kind) if field.name not in played]  # others are fixed
     play_kind: type[Any] = as_options(options.play)
-    scoring_kind: type[Any] = as_options(options.scoring, counted)
-    show_kind, record_kind = as_options(ShowOptions, options.show), as_options(RecordScoring)
+    scoring_kind: type[Any] = merge_options("ScoringOptions", kinds, counted)
+    show_kind = as_options(ShowOptions, options.show)
 
     def run(
         *,
         suite_options: play_kind = play_kind(),  # type: ignore[valid-type]
         run: RunOptions = RunOptions(),
         scoring: scoring_kind = scoring_kind(),  # type: ignore[valid-type]
-        record_scoring: record_kind = record_kind(),  # type: ignore[valid-type]
         show: show_kind = show_kind(),  # type: ignore[valid-type]
         limits: LimitOptions = LimitOptions(),
         llm_options: RunLlmOptions = RunLlmOptions(),
     ) -> None:
+        from collab_overcooked.runner.records import RECORDS
+
         presets = presets_of(name, run.team or [])
         plan = plan_suite(name, run, suite_options, limits, presets)
         out = run.out or Path("runs") / name
         if llm_options.dry_run:
             return show_dry_run([(plan, out)], llm_options)
         records = evaluate_plan(plan, out, run.workers, llm_options)
-        scoring_values = scoring_of(presets, scoring, options.scoring()) | asdict(record_scoring)
-        write_results(out, records, run.report, scoring_values, show)
+        paper_scoring = {name: value for preset in presets for name, value in preset.scoring.items()}
+        files = write_results(out, records, run.report, paper_scoring | given_values(scoring), show)
+        say(f"written: {out}/{', '.join((RECORDS, *files))}")
         warn_of(records)
 
     run.__doc__ = f"{registry.suites()[name].summary}\n\nPlays the team, writes records and prints the suite's table."
@@ -121,14 +126,6 @@ def presets_of(suite: str, team: Iterable[str]) -> list[registry.PresetEntry]:
     names = {parse_settings(spec.parameters).preset for spec in specs}
     game_presets = {name for record in registry.games() if suite in record.suites for name in record.presets}
     return [preset for name, preset in registry.presets().items() if name in names & game_presets]
-
-
-def scoring_of(presets: Iterable[registry.PresetEntry], scoring: Any, default: Any) -> dict[str, Any]:
-    """Return scoring options; presets replace defaults."""
-    values, defaults = asdict(scoring), asdict(default)
-    return values | {
-        key: value for preset in presets for key, value in preset.scoring.items() if values[key] == defaults[key]
-    }
 
 
 def plan_suite(
@@ -256,7 +253,7 @@ def refuse_llm_options(llm_options: LlmOptions) -> None:
 def policy_factory(
     specs: Sequence[str], llm_options: LlmOptions, out: Path
 ) -> "Iterator[Callable[[str], Policy] | None]":
-    """Make every policy once, so that one that cannot be made is refused before anybody plays; yield their factory.
+    """Create each policy once, so that an invalid one is refused before play starts, and yield the factory.
 
     Args:
         specs: Specs of policies; those of people are passed over.

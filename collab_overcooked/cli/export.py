@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
@@ -16,6 +16,9 @@ from collab_overcooked.cli.app import read_settings, say
 from collab_overcooked.cli.options import FLAG, Settings, several
 from collab_overcooked.io.checks import check_distinct, near_matches
 from collab_overcooked.io.files import DRAFT, check_distinct_files, draft_folder, remove_drafts, write_atomic
+
+if TYPE_CHECKING:
+    from collab_overcooked.core.record import EpisodeRecord
 
 CHAT = "chat"
 
@@ -62,7 +65,8 @@ def export(
             return
         if agent or conversations:
             raise ValueError(f"format {form}: --agent and --conversations are for chats")
-        episodes = read_trajectories(_read(runs, tasks), read_settings(settings), people)
+        records = chain.from_iterable(_read(runs, tasks).values())
+        episodes = read_trajectories(list(records), read_settings(settings), people)
         first = next(episodes)
         agents = first.game.n_agents
         if seat is not None and seat >= agents:
@@ -89,16 +93,17 @@ def _new_dataset(out: Path) -> Iterator[None]:
         yield
 
 
-def _read(runs: Sequence[Path], tasks: Sequence[str] | None) -> list[Any]:
+def _read(runs: Sequence[Path], tasks: Sequence[str] | None) -> dict[Path, list[EpisodeRecord]]:
+    """Read the records of the chosen tasks by run; each task is one of some run."""
     from collab_overcooked.runner.records import read_packed
 
-    records = [record for run in runs for record in read_packed(run)]
-    known = list(dict.fromkeys(record.task for record in records))
+    records = {run: read_packed(run) for run in runs}
+    known = list(dict.fromkeys(record.task for read in records.values() for record in read))
     chosen = tasks or known
     for name in chosen:
         if name not in known:
             raise ValueError(near_matches("task", name, known))
-    return [record for record in records if record.task in chosen]
+    return {run: [record for record in read if record.task in chosen] for run, read in records.items()}
 
 
 def _export_chats(
@@ -114,14 +119,16 @@ def _export_chats(
                 f"{run}: its chats are those of its models, all of them; --agent, --conversations and --tasks are for "
                 "other runs"
             )
-        check_people(_read([run], tasks), people)
-    read, count = record_conversations if conversations else record_chats, 0
+    records = _read(runs, tasks)
+    for read in records.values():
+        check_people(read, people)
+    chats_of, count = record_conversations if conversations else record_chats, 0
 
     def lines() -> Iterator[bytes]:
         nonlocal count
-        for run in runs:
+        for run, read in records.items():
             stored = run / EXCHANGES
-            for chat in exchange_chats(stored) if stored.exists() else read(_read([run], tasks), agent):
+            for chat in exchange_chats(stored) if stored.exists() else chats_of(read, agent):
                 count += 1
                 yield json.dumps(chat, ensure_ascii=False).encode() + b"\n"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Sequence
-from dataclasses import Field, dataclass, field, fields, make_dataclass
+from dataclasses import Field, asdict, dataclass, field, fields, make_dataclass
 from functools import partial
 from pathlib import Path
 from types import UnionType
@@ -39,7 +39,12 @@ def _read_tuple(name: str, item: Any, distinct: bool, kind: Any, tokens: Sequenc
     return tuple(values)
 
 
-def _read_allowed(name: str, allowed: Sequence[str], kind: Any, tokens: Sequence[Token]) -> str:
+def read_allowed(name: str, allowed: Sequence[str], kind: Any, tokens: Sequence[Token]) -> str:
+    """Read the value of an option, which must be an allowed one.
+
+    Raises:
+        ValueError: It is not.
+    """
     if tokens[0].value not in allowed:
         raise ValueError(near_matches(name, tokens[0].value, allowed))
     return tokens[0].value
@@ -80,8 +85,8 @@ def as_options(kind: type[T], only: Container[str] | None = None) -> type[T]:
     return Parameter(name="*", parse=bool(read))(group)
 
 
-def _annotation(one: Field[Any], hint: Any) -> Any:
-    name, default, metadata = one.name, one.default, one.metadata
+def _annotation(declared: Field[Any], hint: Any) -> Any:
+    name, default, metadata = declared.name, declared.default, declared.metadata
     kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
     item = next((get_args(kind)[0] for kind in kinds if get_origin(kind) is tuple), None)
     metavar = metadata["metavar"] or None
@@ -95,7 +100,7 @@ def _annotation(one: Field[Any], hint: Any) -> Any:
     elif metavar is not None and metavar.endswith("..."):
         reader = _join
     elif metadata["allowed"]:
-        reader = partial(_read_allowed, name, metadata["allowed"])
+        reader = partial(read_allowed, name, metadata["allowed"])
     switch, _, negative = (metadata["flag"] or "--" + name.replace("_", "-")).partition("/")
     several_values = metavar is not None and metavar.endswith("...")
     parameter = Parameter(
@@ -122,19 +127,29 @@ def refuse_changes(options: Any, allowed: Any, reason: str) -> None:
             raise ValueError(f"option {switch} {reason}")
 
 
-def merge_options(name: str, kinds: Sequence[type]) -> type:
+def merge_options(name: str, kinds: Sequence[type], only: Container[str] | None = None) -> type:
     """Return a dataclass with the options of several kinds, for a command that reads values of all of them.
 
     An option that is not given is None, which stands for the default of its kind; options of one name are one.
+
+    Args:
+        name: Name of the dataclass.
+        kinds: Dataclasses with fields created by ``io.options.option``.
+        only: Names of the fields that become options. Default: all.
     """
     declared: dict[str, Any] = {}
     for kind in kinds:
         hints = get_type_hints(kind)
-        for one in fields(kind):
-            standard = "" if one.default is None else f" Default: {one.default}."
-            metadata = {**one.metadata, "help": one.metadata["help"] + standard}
-            declared[one.name] = (one.name, hints[one.name] | None, option(None, **metadata))
-    return as_options(make_dataclass(name, declared.values(), frozen=True, kw_only=True))
+        for item in fields(kind):
+            standard = "" if item.default is None else f" Default: {item.default}."
+            metadata = {**item.metadata, "help": item.metadata["help"] + standard}
+            declared[item.name] = (item.name, hints[item.name] | None, option(None, **metadata))
+    return as_options(make_dataclass(name, declared.values(), frozen=True, kw_only=True), only)
+
+
+def given_values(options: Any) -> dict[str, Any]:
+    """Return the values of merged options that were given, by name."""
+    return {name: value for name, value in asdict(options).items() if value is not None}
 
 
 BUDGET_HELP = "Budget per episode: calls=200,tokens=100000,seconds=600,dollars=0.5."

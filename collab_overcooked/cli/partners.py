@@ -16,7 +16,8 @@ from collab_overcooked.cli.progress import ProgressBar
 
 partners_app = command_group("partners", "Evaluate agents beside partners that they have never met.")
 
-PoolArg = Annotated[str, Parameter(name="POOL", help="Built-in pool or path of a YAML file.")]
+PoolOpt = Annotated[str, Parameter(help="Built-in pool or path of a YAML file.")]
+PoolArg = Annotated[PoolOpt, Parameter(name="POOL")]
 
 
 @partners_app.command(name="list")
@@ -53,7 +54,6 @@ def check_pools(
         OUT.print(f"{pool.name}: {len(pool.partners)} partners of {families}; SHA-256 {pool.digest[:16]}")
 
 
-PoolOpt = Annotated[str, Parameter(help="Built-in pool or path of a YAML file.")]
 EgoOpt = Annotated[list[str], several("Policies or METHOD=FILE with wildcards, one file per training seed.")]
 EpisodesOpt = Annotated[
     int | None, Parameter(help="Episodes per partner and seat. Default: the pool's.", validator=Number(gte=1))

@@ -61,9 +61,11 @@ def describe_item(item: Item, picture: Path | None) -> None:
     from collab_overcooked.questions.items import LETTERS
     from collab_overcooked.questions.source import source_of
 
-    env = None if item.scene.told else checked_env(item)
-    if picture is not None and env is None:
+    if picture is not None and item.scene.told:
         raise ValueError(f"picture: {item.id} is from a table, which has no scene to draw")
+    if picture is not None and picture.suffix != ".png":
+        raise ValueError(f"picture: {picture} should end in .png")
+    env = None if item.scene.told else checked_env(item)
     described = (
         (item.scene.told,)
         if env is None
@@ -81,8 +83,6 @@ def describe_item(item: Item, picture: Path | None) -> None:
     if picture is not None:
         from PIL import Image
 
-        if picture.suffix != ".png":
-            raise ValueError(f"picture: {picture} should end in .png")
         with draft(picture) as beside:
             Image.fromarray(draw_scene(env, "rgb_array")).save(beside)
         say(f"written: {picture}")

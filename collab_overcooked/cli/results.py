@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from collab_overcooked.cli.app import OUT, say
-from collab_overcooked.cli.options import ShowOptions
-from collab_overcooked.io.checks import near_matches
+from cyclopts import Parameter
+
+from collab_overcooked.cli.app import OUT
+from collab_overcooked.cli.options import ShowOptions, read_allowed
 
 if TYPE_CHECKING:
     from collab_overcooked.core.record import EpisodeRecord
     from collab_overcooked.reporting.scorecard import Scorecard
 
 FORMATS = ("table", "markdown", "csv", "json")
-
-
-def check_format(form: str) -> None:
-    """Check an output format.
-
-    Raises:
-        ValueError: It is not one of ``FORMATS``.
-    """
-    if form not in FORMATS:
-        raise ValueError(near_matches("format", form, FORMATS))
+FORMAT_HELP = "Output format: table, markdown, csv or json."
+FormatOpt = Annotated[
+    str, Parameter(name="--format", help=FORMAT_HELP, converter=partial(read_allowed, "format", FORMATS))
+]
 
 
 def write_cards(cards: Sequence[Scorecard], form: str, show: ShowOptions | None = None) -> None:
@@ -47,22 +43,21 @@ def write_results(
     report_file: bool,
     scoring: Mapping[str, Any],
     show: ShowOptions | None = None,
-) -> None:
-    """Score records, print the tables, and write tables and report into the run folder."""
+) -> list[str]:
+    """Score records, print the tables, and write tables and report into the run folder; return the files' names."""
     from collab_overcooked.io.files import write_atomic
     from collab_overcooked.reporting import scorecard
     from collab_overcooked.reporting.results import score_records
 
     cards = score_records(records, scoring)
-    for name, text_of in (
-        ("table.md", scorecard.markdown),
-        ("table.csv", scorecard.csv_text),
-        ("table.json", scorecard.json_text),
-    ):
+    tables = {"table.md": scorecard.markdown, "table.csv": scorecard.csv_text, "table.json": scorecard.json_text}
+    for name, text_of in tables.items():
         write_atomic(folder / name, text_of(cards).encode())
+    files = list(tables)
     if report_file:
         from collab_overcooked.reporting import report as pages
 
         write_atomic(folder / "report.html", pages.build_report(records, cards, folder).encode())
+        files.append("report.html")
     write_cards(cards, "table", show)  # after the files, which also hold characters that the terminal cannot show
-    say(f"written: {folder}/records.jsonl, table.md, table.csv, table.json" + (", report.html" if report_file else ""))
+    return files

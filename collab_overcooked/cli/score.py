@@ -1,7 +1,7 @@
 """The commands ``score`` and ``report``, with the scoring options of all suites."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,8 +9,8 @@ from cyclopts import Parameter
 
 from collab_overcooked import registry
 from collab_overcooked.cli.app import OUT, read_settings, say
-from collab_overcooked.cli.options import ShowOptions, as_options, merge_options, refuse_changes
-from collab_overcooked.cli.results import check_format, write_cards, write_results
+from collab_overcooked.cli.options import ShowOptions, as_options, given_values, merge_options, refuse_changes
+from collab_overcooked.cli.results import FORMAT_HELP, FORMATS, write_cards, write_results
 from collab_overcooked.io.files import read_text
 from collab_overcooked.io.options import NAMES, PAIRS, option
 from collab_overcooked.reporting.record_scoring import RecordScoring
@@ -42,7 +42,8 @@ def given_options(scoring: Any) -> dict[str, Any]:
         ValueError: For an option that is given in both ways.
     """
     settings = read_settings(scoring.settings)
-    flags = {name: value for name, value in asdict(scoring).items() if name != "settings" and value is not None}
+    flags = given_values(scoring)
+    flags.pop("settings", None)
     for name in settings:
         if name in flags:
             flag = f"--{name.replace('_', '-')}"
@@ -63,7 +64,8 @@ def report(
         raise ValueError(f"{run}: no such run folder")
     if not (run / RECORDS).exists() and report_trainings(run, scoring):
         return
-    write_results(run, read_packed(run), True, given_options(scoring))
+    files = write_results(run, read_packed(run), True, given_options(scoring))
+    say(f"written: {run}/{', '.join(files)}")
 
 
 def report_trainings(run: Path, scoring: Any) -> bool:
@@ -84,7 +86,7 @@ def report_trainings(run: Path, scoring: Any) -> bool:
 class CardOptions:
     """Contents and form of the tables of ``score``."""
 
-    form: str = option("table", "Output format: table, markdown, csv or json.", flag="--format")
+    format: str = option("table", FORMAT_HELP, allowed=FORMATS)
     metrics: list[str] | None = option(None, "Metrics to add, as printed by 'list metrics'.", metavar=NAMES)
 
 
@@ -123,24 +125,23 @@ def score(
         allowed = replace(further, sample=unused.sample, sample_seed=unused.sample_seed)
     refuse_changes(further, allowed, f"is not for {mode}" if mode else "is for --check")
     if mode:
-        for given in (cards, scoring, show):
-            refuse_changes(given, type(given)(), f"is not for {mode}, which has the default metrics")
+        for options in (cards, scoring, show):
+            refuse_changes(options, type(options)(), f"is not for {mode}, which has the default metrics")
     if further.check:
         return check_results(paths, further.sample, further.sample_seed)
     if further.results is not None:
         write_results_file(paths, further.results)
         return 0
-    check_format(cards.form)
-    options = given_options(scoring)
+    given = given_options(scoring)
     check_no_comparison(paths)
-    if further.compare and (options or cards.metrics):
+    if further.compare and (given or cards.metrics):
         raise ValueError("compare: runs are compared by their default metrics; leave out --metrics and scoring options")
     if further.page is not None and not further.compare:
         raise ValueError("page: a page shows a comparison; add --compare, or use 'report' for a single run")
-    scored = compare_runs(paths) if further.compare else score_paths(list(paths), options, cards.metrics or [])
+    scored = compare_runs(paths) if further.compare else score_paths(list(paths), given, cards.metrics or [])
     if further.page is not None:
         write_page(further.page, scored)
-    write_cards(scored, cards.form, show)
+    write_cards(scored, cards.format, show)
     return 0
 
 

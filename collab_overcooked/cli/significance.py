@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from collab_overcooked.cli.options import FLAG, several
-from collab_overcooked.cli.results import check_format, write_cards
+from collab_overcooked.cli.results import FormatOpt, write_cards
 from collab_overcooked.io.checks import check_distinct
+
+if TYPE_CHECKING:
+    from collab_overcooked.reporting.scorecard import Scorecard
 
 
 def significance(
@@ -25,28 +28,26 @@ def significance(
     unpaired: Annotated[
         bool, FLAG, Parameter(name="--unpaired", help="Treat episodes as independent, not as pairs.")
     ] = False,
-    form: Annotated[str, Parameter(name="--format", help="Output format: table, markdown, csv or json.")] = "table",
+    form: FormatOpt = "table",
 ) -> None:
     """Test whether runs, compared policies or conditions of a study differ: pairs, analysis of variance, Tukey."""
     from collab_overcooked.study.results import is_study_folder
 
     check_distinct("metrics", metrics or ())
-    check_format(form)
-    cards = [
-        card
-        for title, measured in measured_in(runs, metrics or [])
-        for card in significance_cards(title, measured, not unpaired)
-    ]
+    cards: list[Scorecard] = []
     if len(runs) == 1 and is_study_folder(runs[0]):
-        cards += factorial_cards(runs[0], metrics or [])
+        cards += study_cards(runs[0], metrics or [], not unpaired)
+    else:
+        for title, measured in measured_in(runs, metrics or []):
+            cards += significance_cards(title, measured, not unpaired)
     write_cards(cards, form)
 
 
 def measured_in(paths: Sequence[Path], metrics: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield a title and the samples by metric, for each game that at least two runs played, or for a study.
+    """Yield a title and the samples by metric, for each game that at least two runs played.
 
     Args:
-        paths: Run folders and record files, or one folder of a study or of a comparison, whose policies are its runs.
+        paths: Run folders and record files, or one folder of a comparison, whose policies are its runs.
         metrics: Names of metrics; empty for that of the suite's leaderboard.
     """
     from collab_overcooked.evaluation.compare.leaderboard import records_of_policies
@@ -57,11 +58,7 @@ def measured_in(paths: Sequence[Path], metrics: Sequence[str]) -> Iterator[tuple
     from collab_overcooked.reporting.sample_sizes import counted
     from collab_overcooked.runner.env_variants import split_runs
     from collab_overcooked.runner.records import RECORDS, read_packed
-    from collab_overcooked.study.results import StudyResults, is_study_folder
 
-    if len(paths) == 1 and is_study_folder(paths[0]):
-        yield f"Study in {paths[0]}, by condition", StudyResults.read(paths[0]).samples(metrics)
-        return
     names = [str(path) for path in paths]
     if len(paths) == 1 and (paths[0] / PLAN).is_file():
         recorded = records_of_policies(paths[0])
@@ -86,7 +83,7 @@ def measured_in(paths: Sequence[Path], metrics: Sequence[str]) -> Iterator[tuple
         raise ValueError("significance: no game was played in two of the runs")
 
 
-def significance_cards(title: str, measured: Mapping[str, Any], paired: bool) -> Iterator[Any]:
+def significance_cards(title: str, measured: Mapping[str, Any], paired: bool) -> Iterator[Scorecard]:
     """Yield a card with the means, then one for each kind of test.
 
     Args:
@@ -105,15 +102,17 @@ def significance_cards(title: str, measured: Mapping[str, Any], paired: bool) ->
         yield Scorecard(table.title, table.title, (replace(table, title=""),), notes=notes, data=table)
 
 
-def factorial_cards(folder: Path, metrics: Sequence[str]) -> Iterator[Any]:
-    """Yield a card with the tests of a study's factors, if it has any."""
+def study_cards(folder: Path, metrics: Sequence[str], paired: bool) -> Iterator[Scorecard]:
+    """Yield the cards of a study's conditions, and one with the tests of its factors, if it has any."""
     from collab_overcooked.reporting.scorecard import Scorecard
     from collab_overcooked.reporting.significance import FACTORIAL_NOTE, factorial_table
     from collab_overcooked.study.results import StudyResults
 
     results = StudyResults.read(folder)
+    measured = results.samples(metrics)
+    yield from significance_cards(f"Study in {folder}, by condition", measured, paired)
     levels = {name: dict(condition.levels) for name, condition in results.journal.study.conditions.items()}
     if any(levels.values()):
-        table = factorial_table(results.samples(metrics), levels)
+        table = factorial_table(measured, levels)
         if table.rows:
             yield Scorecard(table.title, table.title, (replace(table, title=""),), notes=(FACTORIAL_NOTE,), data=table)

@@ -14,6 +14,7 @@ from collab_overcooked.cli.app import OUT, command_group, say
 from collab_overcooked.cli.evaluate import policy_factory
 from collab_overcooked.cli.options import FLAG, LlmOptions, as_options, several
 from collab_overcooked.cli.play import ServerOptions, allowed_names, base_url
+from collab_overcooked.cli.results import FormatOpt
 from collab_overcooked.io.checks import refuse_twice
 from collab_overcooked.io.options import PAIRS, option
 
@@ -208,15 +209,14 @@ def study_power(
     alpha: Annotated[float, Parameter(help="Level of significance.")] = 0.05,
     simulations: Annotated[int, Parameter(help="Simulated studies of each size.")] = 500,
     seed: Annotated[int, Parameter(help="Random seed.")] = 0,
-    form: Annotated[str, Parameter(name="--format", help="Output format: table, markdown, csv or json.")] = "table",
+    form: FormatOpt = "table",
 ) -> None:
     """Estimate how many participants a study needs, by simulation from rehearsed or piloted data."""
-    from collab_overcooked.cli.results import check_format, write_cards
+    from collab_overcooked.cli.results import write_cards
     from collab_overcooked.io.checks import parse_integer
     from collab_overcooked.study.power import power_card
     from collab_overcooked.study.results import StudyResults
 
-    check_format(form)
     parse_integer("simulations", simulations, 10, most=100_000)
     results = StudyResults.read(folder)
     factors = None if term is None else tuple(term.split(":"))

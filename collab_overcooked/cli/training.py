@@ -141,7 +141,7 @@ def crossplay(
         str | None, Parameter(help="Number of worker processes, or ray[:ADDRESS]. Default: one per core.")
     ] = None,
 ) -> None:
-    """Play all pairs of policies of a pool in both seat orders: score matrix, intervals and heat map."""
+    """Pair every policy of a pool with every other in both seats: score matrix, intervals and heat map."""
     from collab_overcooked.evaluation.crossplay import cross_play, read_pool
     from collab_overcooked.policies.specs import PolicySpec
 

@@ -21,9 +21,9 @@ class NothingToPlay(ValueError):
 class Setting:
     """Column of a leaderboard: tasks that all policies play under the same conditions."""
 
-    name: str  # Its heading
+    name: str  # Heading of the column
     suite_options: Mapping[str, Any] = field(default_factory=dict)  # Options of the suite
-    # Options of the environment that a trained policy must have been trained on, where it was on some
+    # Options of the environment that must equal those of a policy's training, if the policy names any
     axes: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -31,11 +31,11 @@ class Setting:
 class ComparisonBudget:
     """Settings that a suite's comparisons play."""
 
-    settings: Sequence[Setting] | Callable[[], Sequence[Setting]]  # A function reads them from published numbers
-    options: Mapping[str, Any]  # Options of the suite in all of them
-    pairs: Mapping[str, Any] = field(default_factory=dict)  # Options that differ where every policy meets every other
-    pairs_in: int = 0  # Number of the setting where that happens
-    suffix: str = ""  # Addition to the name of that setting
+    settings: Sequence[Setting] | Callable[[], Sequence[Setting]]  # Settings, or a function that returns them
+    options: Mapping[str, Any]  # Options of the suite in all settings
+    pairs: Mapping[str, Any] = field(default_factory=dict)  # Options of the suite that cross-play changes
+    pairs_in: int = 0  # Index of the setting of cross-play
+    suffix: str = ""  # Suffix of the name of that setting
 
     def played(self) -> tuple[list[Setting], Setting]:
         """Return the settings with the options of all, and the setting of pairs."""
@@ -50,15 +50,15 @@ class ComparisonBudget:
 class Benchmark:
     """Settings that are played in one game."""
 
-    title: str  # Of the game
+    title: str  # Title of the game
     measure: str  # Description of the numbers in the leaderboard
-    settings: tuple[Setting, ...]  # Its columns
-    pairs: Setting  # Where every policy plays with every other
+    settings: tuple[Setting, ...]  # Columns of the leaderboard
+    pairs: Setting  # Setting of cross-play
     repeats: str = "episodes"  # Name of the suite option that sets the number of episodes
     mixed_teams: bool = True  # Whether policies of two kinds can make a team; there is no cross-play if not
     both_orders: bool = False  # Whether the suite plays a team of two kinds in both orders of seats
-    digits: int = 1  # Of the leaderboard's numbers behind the point
-    scale: float = 1.0  # What they are multiplied by, 100 for per cent
+    digits: int = 1  # Decimal places of the leaderboard's numbers
+    scale: float = 1.0  # Factor for display, 100 for percent
     lower_is_better: bool = False  # Whether the best score is the lowest
 
     def column(self, name: str) -> Column:
@@ -70,8 +70,8 @@ class Benchmark:
 class Summary:
     """The scores of one team's episodes."""
 
-    score: Estimate | None  # Of the leaderboard; None if there is none
-    process: Mapping[Column, Estimate | None]  # Further numbers by column: how the score came about
+    score: Estimate | None  # Leaderboard score; None if undefined
+    process: Mapping[Column, Estimate | None]  # Process metrics by column
 
 
 def only(items: Sequence[T]) -> T:
@@ -89,6 +89,6 @@ def only(items: Sequence[T]) -> T:
 class Reference:
     """A line of published scores, not measured with this package."""
 
-    name: str  # Who played
-    kind: str  # What kind of policy it was
-    scores: Mapping[str, Estimate | None]  # By setting
+    name: str  # Name of the policy
+    kind: str  # Kind of the policy
+    scores: Mapping[str, Estimate | None]  # Scores by setting

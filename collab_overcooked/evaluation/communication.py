@@ -90,8 +90,7 @@ class _Played:
 
     said: Messages = field(default_factory=list)
     spoken: Messages = field(default_factory=list)  # as said: without noise and delay
-    own: list[list[dict[str, str]]] = field(default_factory=list)  # of each seat before each step: private state by key
-    total: float = 0.0
+    own: list[list[dict[str, str]]] = field(default_factory=list)  # by step and seat: known values by key
 
 
 def measure_communication(records: Sequence[EpisodeRecord], make: MakePolicy | None = None) -> Iterator[Communication]:
@@ -168,9 +167,9 @@ class _Group:
     def measure(self) -> Communication:
         played = [_Played() for _ in self.records]
         private: dict[int, set[str]] = {seat: set() for seat in self.speakers}
+        totals: dict[str, list[float]] = {WITH: [], MUTED: [], SCRAMBLED: []}
         for k, log in enumerate(played):
-            self._play(k, None, partial(self._observe, log, private))
-        totals: dict[str, list[float]] = {WITH: [log.total for log in played], MUTED: [], SCRAMBLED: []}
+            totals[WITH].append(self._play(k, None, partial(self._observe, log, private)))
         silence = [0] * self.game.n_agents
         listeners = {name: _Listeners(make_team(self.team.specs, self.make)) for name in totals}
         for k in range(len(played)):
@@ -216,12 +215,11 @@ class _Group:
             return episode_return([step.rewards for step in drive(run, answer).steps])
 
     def _observe(self, played: _Played, private: dict[int, set[str]], stage: _Stage, event: Event) -> None:
-        """Log messages, rewards, and what each speaker knows before a step and others do not."""
+        """Log messages, and what each speaker knows before a step and others do not."""
         quiet, (state, out) = stage.game.quiet, stage.env.arrays
         if isinstance(event, Stepped):
             played.said.append(state.said[0].tolist())
             played.spoken.append(out.spoken[0].tolist())
-            played.total += float(np.mean(event.step.rewards))
         if not isinstance(event, (Started, Stepped)) or not stage.env.agents:
             return
         scene = quiet.scene(state.quiet, 0)
@@ -302,7 +300,7 @@ def _signalling(played: Sequence[_Played], seat: int, key: str) -> Signalling:
     for log in played:
         messages.append([symbols[seat] for symbols in log.spoken])
         # An episode that was left early has a last state in which nobody chose
-        states.append([own[seat].get(key, "") for own in log.own[: len(log.spoken)]])
+        states.append([known[seat].get(key, "") for known in log.own[: len(log.spoken)]])
     return signalling(messages, states)
 
 

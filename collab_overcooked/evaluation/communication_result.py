@@ -18,7 +18,7 @@ WITH, MUTED, SCRAMBLED = "with", "muted", "scrambled"
 
 @dataclass(frozen=True)
 class Listening:
-    """How a listener answers in the same states had it heard something else since the start of the episode.
+    """How often other messages since the start of the episode change a listener's decision in the same state.
 
     Attributes:
         exchanged: Share of decisions that another episode's messages change, of those before which it heard a message
@@ -99,7 +99,7 @@ def replay_arguments(records: Sequence[EpisodeRecord]) -> list[dict[str, Any]]:
 
 
 def private_keys(scenes: Sequence[Mapping[str, Any]], seat: int) -> set[str]:
-    """Return the keys of a seat's scene whose values no other seat knows in full.
+    """Return the keys of a seat's scene that at least one other seat does not know in full.
 
     Args:
         scenes: What each seat knows of the state, by key.

@@ -55,7 +55,7 @@ class CrossPlay:
     # float64 (P, P, episodes): the seats' mean sum of rewards with the first policy in seat 0 and the second in all
     # other seats
     returns: Array
-    seed: int  # Of the whole evaluation
+    seed: int  # Seed of the whole evaluation
     # Version or digest of the plug-ins that took part, see ``plugins.identity``
     plugins: Mapping[str, str] = field(default_factory=dict)
 
@@ -290,7 +290,7 @@ def cross_play(
         make: Turns policy texts into policies; the registry of policies if None.
         progress: Called with episodes done and episodes in all.
         out: Run folder, where each episode is kept as it ends; a cross-play of the same pool that was interrupted there
-            is continued, and one of fewer episodes extended. None to keep nothing.
+            is continued, and one of fewer episodes extended; one of more is refused. None to keep nothing.
         batch_size: Most episodes of a pair that are played at once; returns do not depend on it.
 
     Raises:
@@ -313,6 +313,7 @@ def cross_play(
     run: Run[CellReturn] = Run(out, config, lines=LINES)
     with run:
         done = run.results
+        run.check_planned(np.ndindex(returns.shape), lambda cell: f"episode {cell[2]} of cell {cell[:2]}")
         if done:
             logger.info(f"{out}: continuing, {len(done)} episodes are there")
         pairs = np.ndindex(len(specs), len(specs))

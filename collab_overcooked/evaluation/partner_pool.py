@@ -90,7 +90,7 @@ class Partner:
 class PartnerPool:
     """Partners for one variant of a game."""
 
-    name: str  # Of the built-in pool, or stem of the file
+    name: str  # Name of the built-in pool, or stem of the file
     env_id: str  # Registered id
     env_kwargs: Mapping[str, Any]  # Options of the environment
     partners: tuple[Partner, ...]  # Partners in the order of the file

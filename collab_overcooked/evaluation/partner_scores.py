@@ -44,18 +44,18 @@ class PartnerScore(Struct, frozen=True, kw_only=True):
 
     pool: Name  # Name of the pool
     pool_sha256: Text  # Its digest
-    version: Name  # Of the package
+    version: Name  # Version of the package
     method: Name  # Name of the ego's method
     ego: Name  # Its policy spec
     sha256: Text  # Digest of its policy file or of its code outside the package; empty for programs of the package
-    steps: Annotated[int, Meta(ge=0)] | None  # Of its training; None for programs
+    steps: Annotated[int, Meta(ge=0)] | None  # Environment steps of its training; None for programs
     mode: Name | None  # Mode of a network
     kind: Literal["partner", "self", "cross", "best"]  # Whom it plays with, and what for
     partner: Name  # Name of the partner of the pool, or policy spec of another
-    family: Family  # Of the partner
+    family: Family  # Family of the partner
     seen: Literal["unseen member", "unseen family", "itself"]  # How new the partner is to the ego
-    seat: Annotated[int, Meta(ge=0, le=63)]  # Of the ego
-    returns: Annotated[list[Number], Meta(min_length=1, max_length=1_000_000)]  # By game
+    seat: Annotated[int, Meta(ge=0, le=63)]  # Seat of the ego
+    returns: Annotated[list[Number], Meta(min_length=1, max_length=1_000_000)]  # Returns by game
     best: Best | None = None  # Best known response to the partner
     lower: Number | None = None  # Mean return of a random ego beside it
     # Number of test partners of the pool; None if the partner is none of them
@@ -329,7 +329,8 @@ def best_responses(pool: PartnerPool, lines: Sequence[PartnerScore], random: str
     """Return the partners of a pool with the best ego of some results, and the random ego's return as lower bound.
 
     In each seat every other game, from the first on, chooses the best ego, the others measure its return: the highest
-    of several means is too high, the mean of further games is not.
+    of several means is too high, the mean of further games is not. A best response that a partner already has is
+    replaced only if the measured return is higher.
 
     Args:
         pool: The pool.
@@ -343,8 +344,7 @@ def best_responses(pool: PartnerPool, lines: Sequence[PartnerScore], random: str
     partners = []
     for partner in pool.partners:
         egos = played.get(partner.name, {})
-        best, lower = partner.best, partner.lower
-        highest = -math.inf if best is None else best.value
+        measured, lower, highest = None, partner.lower, -math.inf
         for (method, spec), cells in egos.items():
             if method == random:
                 lower = round(float(np.mean([value for cell in cells for value in cell.returns])), 3)
@@ -352,7 +352,10 @@ def best_responses(pool: PartnerPool, lines: Sequence[PartnerScore], random: str
             chooses = float(np.mean([value for cell in cells for value in cell.returns[::2]]))
             if chooses > highest:
                 highest = chooses
-                best = best_of([value for cell in cells for value in cell.returns[1::2]], spec)
+                measured = best_of([value for cell in cells for value in cell.returns[1::2]], spec)
+        best = partner.best
+        if measured is not None and (best is None or measured.value > best.value):
+            best = measured
         partners.append(replace(partner, best=best, lower=lower))
     return tuple(partners)
 

@@ -34,7 +34,7 @@ def read_scores(paths: Sequence[Path]) -> list[PartnerScore]:
     for path in paths:
         file = path / FILE if path.is_dir() else path
         for line, _ in read_lines(file, LINES, lambda line: (line.key, tuple(line.returns))):
-            fewer, more = sorted((lines.get(line.key, line), line), key=lambda one: len(one.returns))
+            fewer, more = sorted((lines.get(line.key, line), line), key=lambda known: len(known.returns))
             lines[line.key] = more
             if more.returns[: len(fewer.returns)] != fewer.returns:
                 raise ValueError(
@@ -55,7 +55,7 @@ class Scores:
     """Scores of methods beside the same partners."""
 
     lines: Sequence[PartnerScore]  # Results of one pool
-    resamples: int = robust.RESAMPLES  # Of each interval
+    resamples: int = robust.RESAMPLES  # Bootstrap resamples of each interval
 
     @cached_property
     def methods(self) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ class Listing:
     names: Callable[[Mapping[str, Any]], Sequence[str]]
     summary: Callable[[str, Mapping[str, Any]], str]  # Line of a name in ``list``
     describe: Callable[[str, Mapping[str, Any]], str] | None = None  # Text of a name or a file in ``describe``
-    endings: tuple[str, ...] = FILES  # Of files that can be described
+    endings: tuple[str, ...] = FILES  # Suffixes of files that can be described
 
     def text(self, name: str, options: Mapping[str, Any]) -> str | None:
         """Describe a listed item by name or file; None if the name is unknown or has no description."""
@@ -128,42 +128,43 @@ class Suite:
     A subclass sets fields. It overrides methods where tables or plans of the game differ from episodes and means.
     """
 
-    name: str  # Under which it is registered
-    env_id: str  # Of the first game that it is registered with
-    record_class: ClassVar[type[EpisodeRecord]] = EpisodeRecord  # Of its records
+    name: str  # Registered name
+    env_id: str  # Id of the first game that it is registered with
+    record_class: ClassVar[type[EpisodeRecord]] = EpisodeRecord  # Record class
     has_success: ClassVar[bool] = False  # Whether an episode can succeed as a whole
     # Options of the environment that its tables tell apart by rows or columns. All others that differ from their
     # defaults are part of a result's name, and results that differ in them are never put together.
     axes: ClassVar[tuple[str, ...]] = ()
-    # Options of the environment that are chosen in another way, and how
+    # Options of the environment that cannot be set as such, and what sets them
     set_elsewhere: ClassVar[Mapping[str, str]] = {}
     forwarded: ClassVar[tuple[str, ...]] = ()  # Options of the suite that are options of the environment
     # Defaults of options of the environment that depend on the team, as functions of the specs in seat order
     team_defaults: ClassVar[Mapping[str, Callable[[tuple[str, ...]], Any]]] = {}
-    metrics: ClassVar[tuple[str, ...]] = ("return", "steps")  # Of the default table, the score of comparisons first
-    delivered: ClassVar[str] = "success"  # Metric that counts what the game asks for, by which talk is divided
+    # Metrics of the default table; the first is the leaderboard score
+    metrics: ClassVar[tuple[str, ...]] = ("return", "steps")
+    delivered: ClassVar[str] = "success"  # Metric of deliveries, the denominator of words per delivery
     outcome_text: ClassVar[str] = ""  # Format of an episode's outcome; its fields are metrics of the game
     episode_text: ClassVar[str] = "{record.task}"  # Format of an episode's name in reports
     easier: ClassVar[str] = ""  # Option of the environment whose larger values are easier; people play these first
-    # Options of the suite that differ from their defaults where people play and choose none of them
+    # Defaults of options of the suite for people, who have set none of its options
     for_people: ClassVar[Mapping[str, Any]] = {}
     # Sentences on pages about events that decide an episode, by the pattern of ``Event.signature``. Their fields are
     # ``player``, ``step`` and the event's; of sentences that differ only in the step, the last one counts.
     decisive: ClassVar[Mapping[str, str]] = {}
-    # Last of these sentences, by the first metric (or ``success``) that is not 0; ``""`` for all other episodes. Its
+    # Final sentence, by the first metric (or ``success``) that is not 0; ``""`` for all other episodes. Its
     # fields are ``steps``, ``success``, ``task`` and the metrics of the game.
     endings: ClassVar[Mapping[str, str]] = {"": "The episode ended after {steps} steps."}
-    columns: ClassVar[tuple[Column, ...]] = ()  # Of the table; ``Column.value`` takes a ``SettingRow``
-    # Of files behind title and setting, with the same ``value``; means have the kind ``"estimate"``
+    columns: ClassVar[tuple[Column, ...]] = ()  # Columns of the table; ``Column.value`` takes a ``SettingRow``
+    # Columns of files behind title and setting, with the same ``value``; means have the kind ``"estimate"``
     data_columns: ClassVar[tuple[Column, ...]] = ()
     table_title: ClassVar[str] = ""  # Heading of the table
-    listed: ClassVar[Mapping[str, Listing]] = {}  # By plural
-    row_class: ClassVar[type[SettingRow]] = SettingRow
-    # Option that says how often each match is played: ``"episodes"`` or ``"samples"`` with seeds of their own, or
+    listed: ClassVar[Mapping[str, Listing]] = {}  # Listings by plural noun
+    row_class: ClassVar[type[SettingRow]] = SettingRow  # Class of rows of the table
+    # Option with the number of repetitions of each match: ``"episodes"`` or ``"samples"`` with seeds of their own, or
     # ``"runs"`` of series of episodes, with the seeds ``seed``, ``seed + 1``, ..
     repeats: ClassVar[str] = "episodes"
-    logger_class: ClassVar[type[EpisodeLogger] | None] = None  # None where records need nothing more
-    title: ClassVar[str] = ""  # Of the game on leaderboards; its id if empty
+    logger_class: ClassVar[type[EpisodeLogger] | None] = None  # Logger of further fields of records
+    title: ClassVar[str] = ""  # Title of the game on leaderboards; its id if empty
     measure: ClassVar[str] = ""  # Description of the leaderboard's numbers; the first metric if empty
     # Settings that a comparison of policies plays, by its budget
     budgets: ClassVar[Mapping[str, ComparisonBudget]] = {
@@ -363,7 +364,7 @@ def plan_evaluation(
     limits: Limits | None = None,
     **suite_options: Any,
 ) -> MatchPlan:
-    """Check everything that a user can get wrong before anything is run.
+    """Return the plan of an evaluation, after checking all user input.
 
     Code that the team names may be imported from now on; for a team that a file or a client names there is
     ``plan_known_team``.

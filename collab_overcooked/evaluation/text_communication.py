@@ -1,4 +1,4 @@
-"""Communication of a team by text messages: what they are worth, and what they say of what only their sender knows.
+"""Communication of a team by text messages: what they are worth, and what they say of what others do not know.
 
 What messages say is measured in the records. Their value needs policies that can be asked again: the episodes are
 played again from their seeds, while the others hear nothing, or what was said in another episode.
@@ -155,7 +155,7 @@ def _signalling(records: Sequence[EpisodeRecord]) -> dict[tuple[str, str], Signa
 
 
 def _known(record: EpisodeRecord) -> tuple[list[list[dict[str, str]]], dict[int, set[str]], tuple[str, ...]]:
-    """Return what each seat knows before each step by key, the keys that others do not know, and the seats' names."""
+    """Return what each seat knows before each step by key, the keys that some other does not know, and the names."""
     known: list[list[dict[str, str]]] = []
     private: dict[int, set[str]] = defaultdict(set)
     names: tuple[str, ...] = ()
@@ -169,7 +169,7 @@ def _known(record: EpisodeRecord) -> tuple[list[list[dict[str, str]]], dict[int,
         scenes = [{**game.seat_scene(scene, seat), "recipe": recipes[seat]} for seat in seats]
         for seat in seats:
             private[seat] |= private_keys(scenes, seat)
-        known.append([{key: json.dumps(value) for key, value in own.items()} for own in scenes])
+        known.append([{key: json.dumps(value) for key, value in scene_of_seat.items()} for scene_of_seat in scenes])
     return known, private, names
 
 

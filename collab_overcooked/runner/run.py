@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import zlib
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
@@ -14,6 +14,7 @@ from collab_overcooked.core.record import compress
 from collab_overcooked.io.file_lock import FileLock
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.journal import JournalFile, has_lines
+from collab_overcooked.io.text import plural
 from collab_overcooked.runner.records import CONFIG, EPISODES, JsonlFormat, read_config, read_lines
 
 logger = logging.getLogger(__name__)
@@ -195,6 +196,23 @@ class Run(Locked, Generic[T]):
     def _keep(self, result: T, line: bytes) -> None:
         key = self._format.key(result)
         self.results[key], self._lines[key] = result, line  # the line is compressed, as the result shares it
+
+    def check_planned(self, planned: Iterable[Hashable], episode_text: Callable[[Any], str]) -> None:
+        """Check that the folder holds no episodes beyond those of this run.
+
+        Args:
+            planned: Keys of the run.
+            episode_text: Returns the text of an episode in the message, by its key.
+
+        Raises:
+            ValueError: It holds others.
+        """
+        further: set[Any] = self.results.keys() - set(planned)
+        if further:
+            raise ValueError(
+                f"{self.path}: holds {plural(len(further), 'episode')} beyond those of this run, such as "
+                f"{episode_text(min(further))}; ask for as many, or choose another folder"
+            )
 
     def append(self, result: T) -> None:
         """Append a result durably."""

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from collab_overcooked.core.record import EpisodeRecord
-from collab_overcooked.io.text import plural
 from collab_overcooked.kernels.jit import compile_seconds
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.batched import ROWS, plays_in_batches
@@ -221,12 +220,7 @@ def run_plans(
             opened.callback(run.close)
             runs.append(run)
             check_seeds(path or "", run.results, plan)
-            if further := run.results.keys() - set(plan.keys):
-                task, episode = min(map(key_of, (run.results[key] for key in further)))
-                raise ValueError(
-                    f"{path}: holds {plural(len(further), 'episode')} beyond those of this run, such as episode "
-                    f"{episode} of {task}; ask for as many, or choose another folder"
-                )
+            run.check_planned(plan.keys, lambda key: f"episode {key[1]} of {key[0]}")
             missing = [match for match in plan.matches if any(key not in run.results for key in match.keys)]
             jobs += _timed_jobs(number, plan, missing) if timed else jobs_of(number, missing, teams)
         total = sum(plan.n_episodes for plan, _ in plans)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -88,7 +87,7 @@ def commands() -> str:
     """List what the commands do."""
     rows: dict[str, str] = {}
     for name, command in walk():
-        text = plain(re.split(r"\n\n|(?<=\.) (?=Exit code)", inspect.cleandoc(command.help))[0])
+        text = plain(inspect.cleandoc(command.help).partition("\n\n")[0])
         if name.startswith(f"{PLAY} "):
             name = f"{PLAY} SUITE"
             text = "Serve the page of a game for people and policies; `play rooms` serves all games."

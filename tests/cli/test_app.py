@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from support.cli_runner import run
 
 from collab_overcooked import __version__, registry
+from collab_overcooked.cli import PANELS
+from collab_overcooked.cli.app import commands
 
 
 def test_version_is_printed():
@@ -61,6 +65,12 @@ EVALUATE = ["evaluate", "collab-overcooked", "--out", "OUT"]
         (["score", "CUT"], "cut.jsonl, line 2: is truncated or no JSON"),
         (["score", "RUN", "--denominator", "all"], "unknown denominator 'all'; known: conversations, required"),
         (["score", "RUN", "--format", "tabel"], "unknown format 'tabel'; did you mean table"),
+        (["significance", "absent", "--format", "tabel"], "unknown format 'tabel'; did you mean table"),
+        (["communication", "absent", "--format", "tabel"], "unknown format 'tabel'; did you mean table"),
+        (
+            ["study", "power", "absent", "--measure", "score", "--effect", "1", "--format", "tabel"],
+            "unknown format 'tabel'; did you mean table",
+        ),
         (["replay", "absent"], "absent: cannot be read"),
         (["replay", "CUT"], "cut.jsonl, line 2"),
         (["replay", "RUN", "--episode", "5"], "5 does not exist; the episodes are 0 to 0"),
@@ -157,12 +167,36 @@ def help_of(name: str, suite: str, *_: str) -> str:
 
 
 def test_help_groups_every_command():
-    from collab_overcooked.cli import PANELS
-
     listed = run("--help").stdout
     for panel, names in PANELS.items():
         assert f"─ {panel} ─" in listed
         assert all(re.search(rf"│ {name} +[A-Z]", listed) for name in names), "each says what it does"
+
+
+def documented() -> Iterator[tuple[str, str]]:
+    """Yield the words of each command and its docstring."""
+    for name in (name for name in commands if not name.startswith("-")):
+        subcommands = [word for word in commands[name] if not word.startswith("-")]
+        if not subcommands:
+            yield name, commands[name].default_command.__doc__
+        for word in subcommands:
+            yield f"{name} {word}", commands[name][word].default_command.__doc__
+
+
+def test_help_of_a_command_is_its_docstring():
+    for words, docstring in documented():
+        shown = " ".join(run(*words.split(), "--help").stdout.partition("╭")[0].split())
+        assert " ".join(docstring.split()) in shown, words
+
+
+def test_the_first_line_of_a_docstring_is_the_line_in_listings():
+    docstrings = dict(documented())
+    for name, (_, line) in ((name, entry) for panel in PANELS.values() for name, entry in panel.items()):
+        if name in docstrings:
+            assert inspect.cleandoc(docstrings[name]).partition("\n\n")[0].split() == line.split(), name
+    for group, command in ((commands[name], name) for name in ("evaluate", "play")):
+        for suite, record in registry.suites().items():
+            assert group[suite].default_command.__doc__.startswith(f"{record.summary}\n\n"), (command, suite)
 
 
 @pytest.mark.parametrize("text", ["compare", "evaluate overcooked", "check levels", "study run", "score"])

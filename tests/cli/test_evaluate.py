@@ -16,6 +16,7 @@ def test_evaluate_prints_the_table_and_fills_the_folder(finished):
     folder, done = finished
     assert "all=random" in done.stdout
     assert "Timesteps" in done.stdout
+    assert f"written: {folder}/records.jsonl, table.md, table.csv, table.json, report.html\n" in done.stderr
     names = {path.name for path in folder.iterdir()}
     assert names == {".lock", "config.json", "records.jsonl", "table.md", "table.csv", "table.json", "report.html"}
     assert json.loads((folder / "config.json").read_text())["team"] == ["random", "random"]

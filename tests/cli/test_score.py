@@ -23,7 +23,9 @@ def test_report_is_made_again(finished):
     folder, _ = finished
     before = (folder / "report.html").read_bytes()
     (folder / "report.html").unlink()
-    assert run("report", folder).exit_code == 0
+    done = run("report", folder)
+    assert done.exit_code == 0
+    assert done.stderr == f"written: {folder}/table.md, table.csv, table.json, report.html\n"
     assert (folder / "report.html").read_bytes() == before
 
 

@@ -224,6 +224,13 @@ def test_episodes_of_each_task_or_layout_are_played_again_in_their_own(game, axi
     assert one.returns["with"].value == pytest.approx(np.mean(returns))
 
 
+def test_the_return_has_one_definition_in_all_conditions(monkeypatch):
+    """Or equal episodes would differ in their last bits."""
+    monkeypatch.setattr(communication, "episode_return", lambda rewards: 7.0)
+    one, _ = measured("greedy", "greedy")
+    assert {name: returns.value for name, returns in one.returns.items()} == {"with": 7, "muted": 7, "scrambled": 7}
+
+
 def test_seats_are_named_as_in_the_first_episode(monkeypatch):
     """Whichever episode was played last, whose task or layout may have other names."""
 

@@ -119,6 +119,20 @@ def test_an_interrupted_cross_play_is_continued_to_the_same_result(tmp_path, cap
     assert np.array_equal(more.returns[..., :2], full.returns)
 
 
+def test_fewer_episodes_than_a_folder_holds_are_refused(tmp_path):
+    """Also after an interrupt, when some of the fewer ones are missing."""
+
+    def interrupt(done, total):
+        if done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        cross_play("CollabCapture-v0", ["greedy", "random"], episodes=3, out=tmp_path, progress=interrupt, **ROOMS)
+    message = r"holds 2 episodes beyond those of this run, such as episode 1 of cell \(0, 0\); ask for as many"
+    with pytest.raises(ValueError, match=message):
+        cross_play("CollabCapture-v0", ["greedy", "random"], episodes=1, out=tmp_path, **ROOMS)
+
+
 def test_another_cross_play_is_not_overwritten(tmp_path):
     cross_play("CollabCapture-v0", ["random"], episodes=1, out=tmp_path, **ROOMS).write(tmp_path)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}

@@ -181,13 +181,21 @@ def best_line(pool: PartnerPool, partner: str, method: str, returns: list[float]
 def test_best_responses_are_chosen_by_half_of_the_games_and_measured_by_the_others(pool):
     line = partial(best_line, pool)
     known = (replace(pool.partners[0], best=Best(9, 9, 9, "old", 1)), *pool.partners[1:])
-    lines = [line("clone", "random", [1, 3]), line("clone", "greedy", [8, 30]), line("greedy", "random", [50, 50])]
+    lines = [line("clone", "random", [1, 3]), line("clone", "greedy", [80, 3]), line("greedy", "random", [50, 50])]
     lines += [line("greedy", "greedy", [9, 1]), line("greedy", "greedy", [5, 3]), line("greedy", "mcts", [6, 80])]
     scored = structs.replace(line("greedy", "mcts", [1000, 1000]), kind="partner")
     result = best_responses(replace(pool, partners=known), [*lines, scored])
     assert (result[0].best, result[0].lower) == (known[0].best, 2)  # what is known already is better
     assert (result[1].best.value, result[1].best.by, result[1].best.games, result[1].lower) == (2, "greedy", 2, 50)
     assert result[1].best.low <= 2 <= result[1].best.high and result[2].best is None
+
+
+@pytest.mark.parametrize(("stored", "best"), [(5.0, "old"), (3.0, "lucky")])
+def test_a_best_response_is_replaced_by_one_that_is_measured_to_be_better(pool, stored, best):
+    """The half that chooses says nothing about what is known already: lucky has 9 there, and 4 in the other half."""
+    known = (replace(pool.partners[0], best=Best(stored, stored, stored, "old", 1)), *pool.partners[1:])
+    lines = [best_line(pool, "clone", "lucky", [9, 4]), best_line(pool, "clone", "other", [8, 7])]
+    assert best_responses(replace(pool, partners=known), lines)[0].best.by == best
 
 
 def test_the_games_of_best_responses_are_none_that_are_scored(pool):

@@ -19,6 +19,8 @@ from collab_overcooked.policies.llm.agents import policy_maker
 from collab_overcooked.policies.llm.client import Client
 from collab_overcooked.policies.llm.exchange import Reply
 from collab_overcooked.policies.llm.tools import calls_text
+from collab_overcooked.runner import records
+from collab_overcooked.runner.records import read_packed
 
 QUICK = ("CollabCapture-v0", "CollabEscape-v0", "KitchenRush-v0", "Transport-v0")
 GAMES = [pytest.param(record.id, marks=() if record.id in QUICK else pytest.mark.slow) for record in registry.GAMES]
@@ -169,3 +171,25 @@ def test_the_command_chooses_the_agent_and_refuses_other_formats(tmp_path):
     assert len(lines) == 2 and all(json.loads(line)["tools"][0]["function"]["name"] == "act" for line in lines)
     done = export("npz", "--out", str(tmp_path / "arrays"))
     assert done.exit_code and "are for chats" in done.output
+
+
+def test_tasks_are_those_of_all_runs_and_each_run_is_read_once(tmp_path, monkeypatch):
+    for layout in ("cramped_room", "asymmetric_advantages"):
+        options = {"layouts": layout, "episodes": 1, "options": {"max_cycles": 5, "action_level": "medium"}}
+        evaluate(plan_evaluation("overcooked", ["all=greedy"], **options), tmp_path / layout, workers=1)
+    read = []
+
+    def counted(run):
+        read.append(run.name)
+        return read_packed(run)
+
+    monkeypatch.setattr(records, "read_packed", counted)
+    runs = [str(tmp_path / layout) for layout in ("cramped_room", "asymmetric_advantages")]
+    out = tmp_path / "data"
+    command = ["export", "chat", *runs, "--tasks", "cramped_room", "--agent", "agent=choose", "--out", str(out)]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0, done.output
+    assert read == ["cramped_room", "asymmetric_advantages"]
+    assert (out / "chats.jsonl").read_text("utf-8").count("\n") > 0
+    done = CliRunner().invoke(app, [*command[:-1], str(tmp_path / "other"), "--tasks", "cramped"])
+    assert done.exit_code == 2 and "unknown task 'cramped'" in done.output

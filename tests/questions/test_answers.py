@@ -260,6 +260,8 @@ def test_list_and_show(tmp_path):
     assert done.exit_code == 0, done.output
     assert "evidence: method" in done.stdout and re.search(r"^\* [A-Z]\. ", done.stdout, re.MULTILINE)
     assert (tmp_path / "p.png").stat().st_size > 500
+    done = run("describe", name, "--picture", tmp_path / "p.jpg")
+    assert done.exit_code == 2 and not done.stdout and "should end in .png" in done.stderr
     done = run("describe", "overcooked-p001-own")
     assert done.stdout.count("  (worse by at least 1 step)\n") == 3
     done = run("describe", "collabcapture-p01-own")

@@ -6,6 +6,7 @@ import json
 import random
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from study.world import factorial
@@ -37,14 +38,19 @@ def pilot(folder: Path, people: int = 24, **block: Any) -> Path:
 
 
 @pytest.mark.parametrize("block", [{"order": "between"}, {"between": ["partner"]}, {}], ids=str)
-def test_factors_are_tested_as_statsmodels_does(block: dict[str, Any], tmp_path: Path) -> None:
+def test_factors_are_tested_as_statsmodels_does(
+    block: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pd = pytest.importorskip("pandas", reason="the extra 'dev' is not installed")
     smf = pytest.importorskip("statsmodels.formula.api", reason="the extra 'stats' is not installed")
     from statsmodels.stats.anova import AnovaRM, anova_lm
 
     folder = pilot(tmp_path / "run", **block)
+    read = Mock(wraps=StudyResults.read)
+    monkeypatch.setattr(StudyResults, "read", read)
     done = CliRunner().invoke(app, ["significance", str(folder), "--format", "json"])
     assert done.exit_code == 0, done.output
+    read.assert_called_once_with(folder)
     rows = [row for card in json.loads(done.stdout) for table in card["tables"] for row in table["rows"]]
     found = {row["effect"]: row for row in rows if "effect" in row}
     assert list(found) == ["partner", "talk", "partner × talk"]

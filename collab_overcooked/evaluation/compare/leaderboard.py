@@ -53,7 +53,7 @@ class LeaderboardLine:
 
     policy: str  # Spec
     kind: str  # Kind of the policy
-    scores: Mapping[str, Estimate | None]  # By setting; settings that were not played are missing
+    scores: Mapping[str, Estimate | None]  # Scores by setting; settings that were not played are missing
     summary: Summary  # Means over all episodes
     records: Sequence[EpisodeRecord]  # Episodes of the policy
 
@@ -120,9 +120,9 @@ class Leaderboard:
                 best[setting] = (min if lower else max)(best.get(setting, value), value)
         best |= self.yardsticks
 
-        def share(one: LeaderboardLine | Reference) -> float:
+        def share(entry: LeaderboardLine | Reference) -> float:
             shares = []
-            for setting, value in _values(one).items():
+            for setting, value in _values(entry).items():
                 top = best[setting]
                 if top <= 0:
                     shares.append(1.0 - abs(top - value) / max(1.0, abs(top)))
@@ -220,14 +220,14 @@ class Leaderboard:
         settings = [setting.name for setting in self.benchmark.settings]
         rows: list[tuple[Cell, ...]] = []
         marks: dict[int, str] = {}
-        for i, one in enumerate(self._ranked(self.merged)):
-            mine = isinstance(one, LeaderboardLine)
-            marks[i] = one.kind.lower() if mine else "published"
-            scores = (one.scores.get(setting) for setting in settings)
-            if isinstance(one, LeaderboardLine):
-                rows.append((one.policy, one.kind, *scores, len(one.records), one.milliseconds))
+        for i, entry in enumerate(self._ranked(self.merged)):
+            scores = (entry.scores.get(setting) for setting in settings)
+            if isinstance(entry, LeaderboardLine):
+                marks[i] = entry.kind.lower()
+                rows.append((entry.policy, entry.kind, *scores, len(entry.records), entry.milliseconds))
             else:
-                rows.append((f"{one.name}, published", one.kind, *scores, None, None))
+                marks[i] = "published"
+                rows.append((f"{entry.name}, published", entry.kind, *scores, None, None))
         columns = (_POLICY, _KIND, *map(self.benchmark.column, settings), _EPISODES, _MILLISECONDS)
         return ResultTable(columns, tuple(rows), self.benchmark.measure, marks)
 
@@ -348,7 +348,7 @@ class Comparison:
     """Leaderboards of all games, with decision times and costs."""
 
     plan: ComparisonPlan  # Plan of the comparison
-    leaderboards: tuple[Leaderboard, ...]  # By game
+    leaderboards: tuple[Leaderboard, ...]  # Leaderboards by game
     costs: Scorecard | None  # Costs of language models; None if none played
     missing: int  # Entries without records
 
@@ -361,7 +361,7 @@ class Comparison:
         ranks = [board.merged_by_rank for board in boards]
         if not ranks:
             return "No policy has played."
-        title = self.leaderboards[0].title
+        title = boards[0].title
         leaders = Counter(line.policy for board in boards for line in board.leaders)
         where = (title if len(ranks) == 1 else f"{count} of {len(ranks)} games" for _, count in leaders.most_common())
         ties = any(len(board.leaders) > 1 for board in boards)
@@ -423,8 +423,8 @@ def _names(lines: Iterable[LeaderboardLine]) -> set[str]:
     return {name for line in lines for name in line.scores}
 
 
-def _values(one: LeaderboardLine | Reference) -> dict[str, float]:
-    return {setting: score.value for setting, score in one.scores.items() if score is not None}
+def _values(entry: LeaderboardLine | Reference) -> dict[str, float]:
+    return {setting: score.value for setting, score in entry.scores.items() if score is not None}
 
 
 def read_comparison(plan: ComparisonPlan, out: Path, people: Sequence[EpisodeRecord] = ()) -> Comparison:

@@ -73,7 +73,7 @@ class ComparisonPlan(Struct, frozen=True, forbid_unknown_fields=True):
     policies: tuple[Name, ...]  # Texts
     budget: Name = "small"  # One of ``benchmark.BUDGETS``
     episodes: Positive | None = None  # Instead of what the budget says; None for that
-    seed: Annotated[int, Meta(ge=0)] = 0  # Of all plans
+    seed: Annotated[int, Meta(ge=0)] = 0  # Seed of all plans
     crossplay: bool = True  # Whether every policy plays with every other
     limits: Limits = field(default_factory=Limits)  # Bounds of conversations and corrections
     # Options of the environment by suite, instead of the defaults
@@ -81,7 +81,7 @@ class ComparisonPlan(Struct, frozen=True, forbid_unknown_fields=True):
     only: tuple[Name, ...] = ()  # Names of the settings of the leaderboards; empty for all of the budget
     entries: tuple[Entry, ...] = ()  # What is played
     skipped: tuple[Skipped, ...] = ()  # What is not, and why
-    version: Name = __version__  # Of the package
+    version: Name = __version__  # Version of the package
 
     def __post_init__(self) -> None:
         if self.budget not in BUDGETS:

@@ -20,13 +20,13 @@ def test_the_terminal_names_who_plays_nothing(comparison: boards.Comparison) -> 
 
 
 def test_the_verdict_names_all_who_lead_and_where_language_models_stand() -> None:
-    def board(**scores: float) -> boards.Leaderboard:
+    def board(title: str = "Game", **scores: float) -> boards.Leaderboard:
         lines = tuple(
             boards.LeaderboardLine(name, "language" if name == "llm" else "scripted", {"x": Estimate(value)}, None, ())  # type: ignore[arg-type]
             for name, value in scores.items()
         )
         setting = Benchmark("Game", "score", (Setting("x", {}),), Setting("x", {}))
-        return boards.Leaderboard("game", "Game", setting, lines, (), None, (), (), ())
+        return boards.Leaderboard("game", title, setting, lines, (), None, (), (), ())
 
     def verdict(*games: boards.Leaderboard) -> str:
         return boards.Comparison(plans.ComparisonPlan(("rush",), ("random",)), games, None, 0).verdict()
@@ -36,6 +36,7 @@ def test_the_verdict_names_all_who_lead_and_where_language_models_stand() -> Non
     assert verdict(board(greedy=2.0, llm=1.0)) == "greedy leads in Game; no language model is above greedy."
     assert verdict(board(greedy=1.0, llm=2.0), *games).endswith("; llm is above greedy in 1 of 1.")
     assert verdict(board()) == "No policy has played."
+    assert verdict(board("Absent"), board("Played", greedy=2.0)) == "greedy leads in Played."
 
 
 def test_charts_show_where_policies_differ(comparison: boards.Comparison) -> None:

@@ -135,17 +135,19 @@ def test_answers_of_llm_co_explain_first_and_use_the_words_of_the_paper(play_tea
     assert "unreadable" in schema.accounts["agent_0"].trouble, "where JSON is asked for, words are not guessed at"
 
 
-def test_a_run_with_a_preset_asks_and_counts_as_the_paper(tmp_path, monkeypatch) -> None:
+@pytest.mark.parametrize(("given", "counting"), [([], "steps"), (["--counting", "orders"], "orders")])
+def test_a_run_with_a_preset_asks_and_counts_as_the_paper(tmp_path, monkeypatch, given: list[str], counting) -> None:
+    """What is given beside it counts, also if it is the default of the suite."""
     pytest.importorskip("openai", reason="needs the extra llm")
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     texts = ["evaluate", "cuisineworld", "--levels", "0", "--agents", "2", "--alphas", "1.0", "--episodes", "1"]
     with serving(lambda asked: "noop_agent0\nnoop_agent1") as server:
-        team = ["--team", "all=llm:m?preset=mindagent", "--no-report"]
+        team = ["--team", "all=llm:m?preset=mindagent", "--no-report", *given]
         done = CliRunner().invoke(app, [*texts, *team, "--base-url", server.url, "--out", str(tmp_path / "a")])
         assert done.exit_code == 0, done.output
         assert {(asked["temperature"], asked["max_tokens"]) for asked in server.asked} == {(0.1, 100)}
     table = json.loads((tmp_path / "a" / "table.json").read_text())
-    assert table[0]["data"][0]["counting"] == "steps"
+    assert table[0]["data"][0]["counting"] == counting
 
 
 def test_the_preset_of_rush_shows_the_current_turn_and_the_list_alone(play_team) -> None:

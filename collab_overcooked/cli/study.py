@@ -133,7 +133,7 @@ def rehearse_study(
     OUT.print(f"memory: {report.memory} MiB at most")
     for error in report.errors:
         say(f"error: {error}")
-    return int(bool(report.errors) or set(report.ends) - {"done", "screened", "unmatched"} != set())
+    return int(bool(report.errors))
 
 
 @contextmanager
@@ -142,7 +142,7 @@ def _folder(out: Path | None) -> Any:
 
     if out is not None:
         if out.exists():
-            raise ValueError(f"{out}: already exists; a rehearsal needs a new folder")
+            raise ValueError(f"out: {out} already exists; a rehearsal needs a new folder")
         yield out
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -255,12 +255,14 @@ def raise_limits(
     study = study_of(folder)
     wanted: dict[str, float] = {}
     for pair in pairs:
-        name, _, number = pair.partition("=")
+        name, equals, number = pair.partition("=")
+        if not equals or not number:
+            raise ValueError(f"limits: {pair!r} should read name=number")
         refuse_twice("limits", name, wanted)
         wanted[name] = read_limit(number)
-    limits = Journal(folder, study)
+    journal = Journal(folder, study)
     for name, value in wanted.items():
-        limits.check_limit(name, value)
+        journal.check_limit(name, value)
     try:
         with Journal.open(folder, study) as journal:
             for name, value in wanted.items():

@@ -30,7 +30,8 @@ def join(client: Any, name: str) -> Any:
 
 
 @pytest.fixture
-def client(tmp_path: Path) -> Any:
+def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setattr("collab_overcooked.study.hosting.SWEEP_INTERVAL", 1e6)  # requests wait for ``take_requests``
     with served(read_study(QUICK), tmp_path) as result:
         yield result
 

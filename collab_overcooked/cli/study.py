@@ -157,7 +157,7 @@ def export_study(
     out: Annotated[Path, Parameter(help="Output folder.")],
     form: Annotated[str, Parameter(name="--format", help="Format of the tables: csv or jsonl.")] = "csv",
     anonymous: Annotated[bool, FLAG, Parameter(name="--anonymous", help="Replace ids and omit times of day.")] = False,
-    cut_text: Annotated[bool, FLAG, Parameter(name="--cut-text", help="Omit free-text answers and messages.")] = False,
+    cut_text: Annotated[bool, FLAG, Parameter(name="--cut-text", help="Omit all text that people typed.")] = False,
     panel_ids: Annotated[
         bool, FLAG, Parameter(name="--with-panel-ids", help="Include panel ids (for example Prolific) in the export.")
     ] = False,
@@ -237,7 +237,8 @@ def forget_participant(
             forgotten = journal.forget(name)
     except BlockingIOError:  # the running study does it, within SWEEP_INTERVAL
         forgotten = Journal(folder, study).named(name)
-        add_request(folder, {"forget": name})
+        for participant in forgotten:
+            add_request(folder, {"forget": participant})
         say(f"{', '.join(forgotten)}: the running study deletes identity and answers within 5 seconds")
         return
     say(f"{', '.join(forgotten)}: identity and answers deleted; anonymous records of the games remain")

@@ -41,7 +41,7 @@ class ExportOptions:
 
     form: str = "csv"  # Format of the tables, ``"csv"`` or ``"jsonl"``
     anonymous: bool = False  # Replace ids and omit times of day
-    cut_text: bool = False  # Omit free-text answers and messages
+    cut_text: bool = False  # Omit free-text answers, messages, and whatever else people typed
     panel_ids: bool = False  # Include the panel's ids, which identify participants
     aborted: bool = False  # Include records of aborted episodes
 
@@ -504,8 +504,8 @@ class _ActionTexts:
                 for seat in range(game.n_agents)
                 for text in (*game.action_texts(seat=seat), *game.action_labels(seat=seat))
             }
-        parts = [part.strip().lower() for part in choice.split(";")]
-        return all(part in self._texts[key] for part in parts if part)
+        parts = {part.strip().lower() for part in choice.split(";")} - self._texts[key] - {""}
+        return not parts or parts <= {text.lower() for step in record.steps for text in step.action_texts}
 
 
 def export(folder: Path, out: Path, options: ExportOptions) -> list[str]:

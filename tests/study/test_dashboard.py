@@ -179,6 +179,7 @@ def test_commands_reach_a_study_that_runs(client: Any, tmp_path: Path) -> None:
         assert done.exit_code == 0 and "the running study" in done.output, done.output
     requests = open_requests(tmp_path)
     assert len(requests) == 4 and not any(file.stat().st_mode & 0o077 for file in requests)
+    assert b"panel-1" not in b"".join(file.read_bytes() for file in requests), "random ids only"
     for command, complaint in (
         (["raise", "limit=2"], "limit must be above 4"),
         (["raise", "limt=20"], "did you mean limit"),

@@ -125,18 +125,11 @@ class Journal(Locked):
         identities = list(JournalFile(self.path / PEOPLE, check_identity).read())
         known = [line for line in identities if line["id"] in joined]
         if len(known) < len(identities):
-            self._write_lines(PEOPLE, known, check_identity, 0o600)
+            self._write_people(known)
 
-    def _write_lines(
-        self,
-        name: str,
-        lines: Iterable[Any],
-        check: schema.Parser,
-        mode: int,
-        ids: Mapping[str, str] = MappingProxyType({}),
-    ) -> None:
-        text = b"".join(schema.json_line(line, check) for line in lines)
-        write_atomic(self.path / name, replace_ids(text, ids), mode)
+    def _write_people(self, identities: Iterable[Mapping[str, Any]]) -> None:
+        lines = (schema.json_line(line, check_identity) for line in identities)
+        write_atomic(self.path / PEOPLE, lines, 0o600)
 
     def _write(self, event: str, **facts: Any) -> None:
         entry = {"time": round(self.clock(), 3), "event": event, **facts}
@@ -342,12 +335,13 @@ class Journal(Locked):
         events = []
         for event in self.events:
             is_answer = event.get("id") in names and "answers" in event
-            events.append({**event, "answers": {}} if is_answer else event)
-        self._write_lines(JOURNAL, events, check_event, 0o666, ids)
-        self._write_lines(PEOPLE, people, check_identity, 0o600)
+            kept = {**event, "answers": {}} if is_answer else event
+            events.append(json.loads(replace_ids(json.dumps(kept).encode(), ids)))
+        write_atomic(self.path / JOURNAL, (schema.json_line(event, check_event) for event in events))
+        self._write_people(people)
         for participant in names:
             self._by_token.pop(_digest(self.people.pop(participant).token))
-        self.events = [json.loads(replace_ids(json.dumps(event).encode(), ids)) for event in events]
+        self.events = events
         self.groups = [tuple(ids.get(member, member) for member in members) for members in self.groups]
         return names
 

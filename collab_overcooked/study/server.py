@@ -39,7 +39,7 @@ MAX_ANSWERS, ANSWERS_A_SECOND = 60, 0.2  # consent decisions from one network: b
 COOKIE_SECONDS = 30 * 86_400
 MAX_NETWORKS = 10_000  # networks remembered in memory; they are never stored
 MAX_PARAMETER = 100  # characters of a panel's id
-PLACEHOLDER = re.compile(r"\{\{.*\}\}|\$\{.*\}|%\w+%")  # that a panel has not filled in, as {{%PROLIFIC_PID%}}
+UNFILLED = re.compile(r"\{\{.*\}\}|\$\{.*\}|%\w+%")  # that a panel has not filled in, as {{%PROLIFIC_PID%}}
 REFERRER = {"Referrer-Policy": "same-origin"}  # under "no-referrer" browsers send forms with the origin "null"
 FILES = {"study.css": "text/css", "study.js": "text/javascript", "host.js": "text/javascript"}
 
@@ -147,7 +147,7 @@ class StudyPages:
     def _kept(self, parameters: Mapping[str, str]) -> dict[str, str]:
         values = {name: one_line(parameters.get(name, ""))[:MAX_PARAMETER] for name in self.study.parameters}
         return {
-            name: value for name, value in values.items() if value.strip() and not PLACEHOLDER.fullmatch(value.strip())
+            name: value for name, value in values.items() if value.strip() and not UNFILLED.fullmatch(value.strip())
         }
 
     def _known(self, request: Request, kept: Mapping[str, str]) -> Participant | None:

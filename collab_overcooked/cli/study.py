@@ -134,7 +134,7 @@ def rehearse_study(
     OUT.print(f"memory: {report.memory} MiB at most")
     for error in report.errors:
         say(f"error: {error}")
-    return int(bool(report.errors) or set(report.ends) - {"done", "screened", "unmatched"} != set())
+    return int(bool(report.errors))
 
 
 @contextmanager
@@ -143,7 +143,7 @@ def _folder(out: Path | None) -> Any:
 
     if out is not None:
         if out.exists():
-            raise ValueError(f"{out}: already exists; a rehearsal needs a new folder")
+            raise ValueError(f"out: {out} already exists; a rehearsal needs a new folder")
         yield out
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -158,7 +158,7 @@ def export_study(
     out: Annotated[Path, Parameter(help="Output folder.")],
     form: Annotated[str, Parameter(name="--format", help="Format of the tables: csv or jsonl.")] = "csv",
     anonymous: Annotated[bool, FLAG, Parameter(name="--anonymous", help="Replace ids and omit times of day.")] = False,
-    cut_text: Annotated[bool, FLAG, Parameter(name="--cut-text", help="Omit free-text answers and messages.")] = False,
+    cut_text: Annotated[bool, FLAG, Parameter(name="--cut-text", help="Omit all text that people typed.")] = False,
     panel_ids: Annotated[
         bool, FLAG, Parameter(name="--with-panel-ids", help="Include panel ids (for example Prolific) in the export.")
     ] = False,
@@ -237,7 +237,8 @@ def forget_participant(
             forgotten = journal.forget(name)
     except BlockingIOError:  # the running study does it, within SWEEP_INTERVAL
         forgotten = Journal(folder, study).named(name)
-        add_request(folder, {"forget": name})
+        for participant in forgotten:
+            add_request(folder, {"forget": participant})
         say(f"{', '.join(forgotten)}: the running study deletes identity and answers within 5 seconds")
         return
     say(f"{', '.join(forgotten)}: identity and answers deleted; anonymous records of the games remain")
@@ -255,12 +256,14 @@ def raise_limits(
     study = study_of(folder)
     wanted: dict[str, float] = {}
     for pair in pairs:
-        name, _, number = pair.partition("=")
+        name, equals, number = pair.partition("=")
+        if not equals or not number:
+            raise ValueError(f"limits: {pair!r} should read name=number")
         refuse_twice("limits", name, wanted)
         wanted[name] = read_limit(number)
-    limits = Journal(folder, study)
+    journal = Journal(folder, study)
     for name, value in wanted.items():
-        limits.check_limit(name, value)
+        journal.check_limit(name, value)
     try:
         with Journal.open(folder, study) as journal:
             for name, value in wanted.items():

@@ -58,15 +58,20 @@ class Host:
         self._tasks: dict[str, asyncio.Task[object]] = {}
         self._now = now
 
+    @property
+    def is_full(self) -> bool:
+        """True if ``MAX_SESSIONS`` sessions are being played."""
+        return sum(one.state != "closed" for one in self.sessions.values()) >= MAX_SESSIONS
+
     def add(self, session: Session) -> None:
         """Begin to play a session; call it in the event loop of the server.
 
         Raises:
             ValueError: ``MAX_SESSIONS`` sessions are being played.
         """
-        closed = [one.id for one in self.sessions.values() if one.state == "closed"]
-        if len(self.sessions) - len(closed) >= MAX_SESSIONS:
+        if self.is_full:
             raise ValueError(f"at most {MAX_SESSIONS} sessions are played at the same time")
+        closed = [one.id for one in self.sessions.values() if one.state == "closed"]
         for old in closed[: max(0, len(closed) - MAX_CLOSED + 1)]:
             del self.sessions[old], self._tasks[old]
         self.sessions[session.id] = session

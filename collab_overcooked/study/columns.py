@@ -170,7 +170,11 @@ COLUMNS = (
     ),
     StudyColumn("decisions", "options", "integer", "Number of actions that the game accepted."),
     StudyColumn(
-        "decisions", "choice", "text", "Action or plan, as text; with a plan, several actions separated by semicolons."
+        "decisions",
+        "choice",
+        "text",
+        "Action or plan, as text; with a plan, several actions separated by semicolons; with --cut-text, empty where "
+        "it is none of the game.",
     ),
     StudyColumn("decisions", "seconds", "number", "Time that the decision took; empty in real time.", unit="s"),
     StudyColumn("messages", "timestep", "integer", "Step before which the message was sent, from 1."),
@@ -183,9 +187,12 @@ OF_PARTICIPANTS = ("yoke", "visit", "end", "minutes", "failed_checks")
 """Columns of participants that the tidy table repeats."""
 
 
+SECONDS = "seconds_"  # begins the columns of participants with the times on their steps
+
+
 def seconds_of(step: int) -> str:
     """Return the column of participants with the time on a step, counted from 1."""
-    return f"seconds_{step}"
+    return f"{SECONDS}{step}"
 
 
 def answer_column(form: str, item: str) -> str:
@@ -198,13 +205,11 @@ def _names_by_table() -> dict[str, tuple[str, ...]]:
     for column in COLUMNS:
         for table in (column.table, *column.also):
             names[table] = (*names.get(table, ()), column.name)
+    names["tidy"] = (*names["episodes"], *OF_PARTICIPANTS)
+    names["codebook"] = ("table", "name", "type", "unit", "values", "meaning")
     return names
 
 
-COLUMNS_OF: Mapping[str, tuple[str, ...]] = {
-    **_names_by_table(),
-    "tidy": ("id", "group", "condition", *OF_PARTICIPANTS),
-    "codebook": ("table", "name", "type", "unit", "values", "meaning"),
-}
+COLUMNS_OF: Mapping[str, tuple[str, ...]] = _names_by_table()
 """Names of the columns by table. ``results.columns_of`` adds those that depend on the study and its games; rows of the
-tidy table also have all columns of episodes."""
+tidy table also have a column for each question."""

@@ -179,11 +179,12 @@ def _times(journal: Journal) -> dict[str, dict[int, float]]:
 
 def _medians(journal: Journal, times: Mapping[str, Mapping[int, float]]) -> list[dict[str, Any]]:
     minutes: dict[str, list[float]] = {}
+    opened = journal.opened_at()
     for person in journal.people.values():
         done_at = times.get(person.id, {})
         for number, step in enumerate(journal.steps_of(person)[: person.step]):
-            if number in done_at and number - 1 in done_at:
-                taken = (done_at[number] - done_at[number - 1]) / 60
+            if number in done_at and (person.id, number) in opened:
+                taken = (done_at[number] - opened[person.id, number]) / 60
                 minutes.setdefault(step_name(journal.study, step), []).append(taken)
         if person.end == "done" and -1 in done_at:
             minutes.setdefault("all", []).append((max(done_at.values()) - done_at[-1]) / 60)

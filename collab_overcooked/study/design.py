@@ -26,11 +26,38 @@ from collab_overcooked.study.texts import fill
 
 FOLDER = "studies"
 PARTICIPANTS = (
-    *("id", "keep", "limit", "quota", "margin", "idle", "per_network", "failed_checks", "group", "wait", "minutes"),
+    "id",
+    "keep",
+    "limit",
+    "quota",
+    "margin",
+    "idle",
+    "per_network",
+    "failed_checks",
+    "group",
+    "wait",
+    "minutes",
 )
 KEYS = (
-    *("title", "language", "seed", "consent", "boxes", "needs", "participants", "partners", "play", "factors"),
-    *("cell", "conditions", "retention", "blocks", "forms", "debrief", "bonus", "finish", "words"),
+    "title",
+    "language",
+    "seed",
+    "consent",
+    "boxes",
+    "needs",
+    "participants",
+    "partners",
+    "play",
+    "factors",
+    "cell",
+    "conditions",
+    "retention",
+    "blocks",
+    "forms",
+    "debrief",
+    "bonus",
+    "finish",
+    "words",
 )
 ENDS = {
     "done": "All steps were completed.",
@@ -45,6 +72,8 @@ ENDS = {
     "failed": "An error occurred.",
 }
 """Ways in which participation can end, and their descriptions."""
+EXPECTED_ENDS = ("done", "screened", "inattentive", "unmatched")
+"""Ends of participants who do not leave, in a study that works."""
 REFUSALS = {
     "full": "The study had all the participants that it needs.",
     "full_now": "All places were taken.",
@@ -135,7 +164,7 @@ class Block:
 class StudyStep:
     """A step of a participant."""
 
-    kind: Literal["page", "form", "play"]  # ``"page"``, ``"form"`` or ``"play"``
+    kind: Literal["page", "form", "play"]
     block: int  # Index of the block
     form: str = ""  # Name of the questionnaire
     condition: str = ""  # Condition that is played, or was played before the questionnaire; empty for none
@@ -214,6 +243,11 @@ class Study:
         """First digits of the SHA-256 of the consent text and its boxes."""
         return hashlib.sha256("\n".join((self.consent, *self.boxes)).encode()).hexdigest()[:12]
 
+    @property
+    def parameters(self) -> list[str]:
+        """Address parameters that are stored; the panel's id, if there is one, is the first."""
+        return [name for name in (self.panel_id, *self.keep) if name]
+
     @cached_property
     def period(self) -> int:
         """Number of groups after which all orders of all blocks have been used equally often."""
@@ -272,11 +306,11 @@ class Study:
             for key, size in sizes.items()
         }
 
-    def steps(self, group: int, orders: Mapping[str, Sequence[int]] = MappingProxyType({})) -> list[StudyStep]:
+    def steps(self, row: int, orders: Mapping[str, Sequence[int]] = MappingProxyType({})) -> list[StudyStep]:
         """Return the steps of a group in order; before the first game they are the same for all groups.
 
         Args:
-            group: Row of the balanced orders.
+            row: Row of the balanced orders.
             orders: Random orders of a participant, see ``draw_orders``; those of the file by default.
         """
         steps: list[StudyStep] = []
@@ -286,7 +320,7 @@ class Study:
                 steps.append(StudyStep("page", i))
             elif block.form:
                 steps.append(StudyStep("form", i, form=block.form))
-            for place, name in enumerate(block.ordered(group, self.seed)):
+            for place, name in enumerate(block.ordered(row, self.seed)):
                 steps.append(StudyStep("play", i, condition=name, place=place))
                 if block.after:
                     steps.append(StudyStep("form", i, block.after, name, place))

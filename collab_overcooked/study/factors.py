@@ -10,6 +10,7 @@ from typing import Any
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.documents import Document
 from collab_overcooked.study.forms import check_name
+from collab_overcooked.study.texts import PLACEHOLDER
 
 CONDITION_KEYS = ("label", "suite", "team", "options", "set", "limits", "episodes", "play", "voice")
 FACTORS, CELL, CELLS = "factors", "cell", "cells"
@@ -17,7 +18,6 @@ TALK = "talk"
 """Factor whose levels ``on`` and ``off`` need no parts: ``off`` drops all messages."""
 TALK_PARTS: Mapping[str, Mapping[str, Any]] = {"on": {}, "off": {"limits": {"max_messages": 0}}}
 MAX_CELLS = 64
-_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 Levels = Mapping[str, str]
 """Level of each factor, by factor."""
@@ -103,7 +103,7 @@ def _mentions(value: object, factor: str) -> bool:
         return any(_mentions(entry, factor) for entry in value.values())
     if isinstance(value, list):
         return any(_mentions(entry, factor) for entry in value)
-    return isinstance(value, str) and factor in _PLACEHOLDER.findall(value)
+    return isinstance(value, str) and factor in PLACEHOLDER.findall(value)
 
 
 def _merged(parts: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -120,11 +120,11 @@ def _filled(doc: Document, value: Any, levels: Mapping[str, Any], path: tuple[An
         return [_filled(doc, entry, levels, (*path, i)) for i, entry in enumerate(value)]
     if not isinstance(value, str):
         return value
-    for name in _PLACEHOLDER.findall(value):
+    for name in PLACEHOLDER.findall(value):
         if name not in levels:
             raise doc.error(near_matches("factor", name, levels), *path)
-    whole = _PLACEHOLDER.fullmatch(value)
-    return levels[whole[1]] if whole else _PLACEHOLDER.sub(lambda match: str(levels[match[1]]), value)
+    whole = PLACEHOLDER.fullmatch(value)
+    return levels[whole[1]] if whole else PLACEHOLDER.sub(lambda match: str(levels[match[1]]), value)
 
 
 def _marks_of(doc: Document, factor: str, level: str, cell: str) -> dict[tuple[Any, ...], Any]:

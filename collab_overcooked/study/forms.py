@@ -82,14 +82,13 @@ class FormItem:
         return int(value)
 
     def screens(self, answer: object) -> bool:
-        """Return True if the answer excludes the participant."""
-        values = answer if isinstance(answer, list) else [answer]
-        return bool(self.accept) and not any(str(value) in self.accept for value in values)
+        """Return True if the answer excludes the participant; a question that is left open excludes nobody."""
+        values = _values(answer)
+        return bool(self.accept and values) and not set(self.accept).intersection(values)
 
     def fails(self, answer: object) -> bool:
         """Return True if the answer fails the attention check."""
-        values = answer if isinstance(answer, list) else [answer]
-        return bool(self.expect) and sorted(map(str, values)) != sorted(self.expect)
+        return bool(self.expect) and sorted(_values(answer)) != sorted(self.expect)
 
     def meaning(self) -> str:
         """Describe the possible values and their codes for a codebook."""
@@ -176,11 +175,14 @@ class Questionnaire:
 
 def holds(show_if: ShowIf, answers: Mapping[str, Any]) -> bool:
     """Return whether answers, by ``FORM.QUESTION``, satisfy the condition."""
-    for name, values in show_if:
-        answer = answers.get(name)
-        if not any(str(entry) in values for entry in (answer if isinstance(answer, list) else [answer])):
-            return False
-    return True
+    return all(set(values).intersection(_values(answers.get(name))) for name, values in show_if)
+
+
+def _values(answer: object) -> list[str]:
+    """Return an answer as the texts that a study file has for it; none where the question was left open."""
+    if answer is None:
+        return []
+    return list(map(str, answer if isinstance(answer, list) else [answer]))
 
 
 class FormReader:

@@ -6,21 +6,21 @@ import asyncio
 import logging
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from collab_overcooked.core.record import EpisodeRecord
-from collab_overcooked.play.host import Host
+from collab_overcooked.play.host import MAX_SESSIONS, Host
 from collab_overcooked.play.recording import PlayFolder
 from collab_overcooked.play.session import ABANDONED, Session
 from collab_overcooked.runner.episode import derive_seed
 from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.teams import MakePolicy
 from collab_overcooked.study.design import YOKED, Condition, StudyStep
-from collab_overcooked.study.journal import CONDITIONS, Journal, Participant, take_requests
+from collab_overcooked.study.journal import CONDITIONS, Journal, Participant, open_requests, read_request
 from collab_overcooked.study.texts import fill
 
 logger = logging.getLogger(__name__)
@@ -37,6 +37,10 @@ class News:
 
     go: str  # Address to go to; empty while waiting
     text: str = ""  # Text of the status
+
+
+def _is_done(person: Participant) -> bool:
+    return person.end == "done"
 
 
 class StudyHost:
@@ -125,22 +129,35 @@ class StudyHost:
                 self._ends_waiting(person)
 
     async def sweep(self) -> None:
-        """End waits periodically until cancelled."""
+        """End waits and execute requests periodically until cancelled; errors of files do not end it."""
         while True:
-            self.end_waits()
-            await self.take_requests()
+            try:
+                self.end_waits()
+                await self.take_requests()
+            except (OSError, ValueError) as error:  # for example a full disk
+                logger.warning(str(error))
             await asyncio.sleep(SWEEP_INTERVAL)
 
     async def take_requests(self) -> None:
-        """Execute requests of commands while the study runs."""
-        for request in take_requests(self.journal.path):
+        """Execute requests of commands while the study runs; one that fails stays, and is tried again."""
+        for file in open_requests(self.journal.path):
             try:
-                if "forget" in request:
-                    await self.forget(request["forget"])
-                else:
-                    self.journal.raise_limit(request["raise"], request["to"])
-            except ValueError as error:  # the state has changed since the command checked it
-                logger.warning(str(error))
+                await self._execute(read_request(file))
+                file.unlink()
+            except (OSError, ValueError) as error:  # a full disk, or a damaged file
+                logger.warning(f"{error}; the request {file.name} is tried again")
+
+    async def _execute(self, request: Mapping[str, Any]) -> None:
+        try:
+            if "forget" in request:
+                self.journal.named(request["forget"])
+            else:
+                self.journal.raise_limit(request["raise"], request["to"])
+        except ValueError as error:  # executed before, or the state has changed since the command checked it
+            logger.warning(str(error))
+            return
+        if "forget" in request:
+            await self.forget(request["forget"])
 
     async def forget(self, name: str) -> list[str]:
         """End the participation of a person and delete their data, see ``Journal.forget``."""
@@ -168,12 +185,12 @@ class StudyHost:
     @property
     def completed(self) -> int:
         """Number of participants who have completed the study."""
-        return sum(person.end == "done" for person in self.journal.people.values())
+        return sum(map(_is_done, self.journal.people.values()))
 
     @property
     def under_way(self) -> int:
         """Number of active participants who have not finished."""
-        return sum(not person.end and not self.is_idle(person) for person in self.journal.people.values())
+        return sum(map(self._is_active, self.journal.people.values()))
 
     def refusal(self) -> str:
         """Return why the study is closed, see ``design.REFUSALS``; empty if it is open."""
@@ -186,22 +203,25 @@ class StudyHost:
         cells = {cell for cell in self.study.cells if cell}
         if not cells:
             return float("inf")
-        done = self._counts(lambda person: person.end == "done")
+        done = self._people_by_condition(_is_done)
         places = 0.0
         for cell in cells:
             places += max(0.0, min(self.journal.quota(name) - done[name] for name in cell))
         return places
 
-    def _counts(self, counted: Callable[[Participant], bool]) -> Counter[str]:
+    def _people_by_condition(self, is_counted: Callable[[Participant], bool] = lambda person: True) -> Counter[str]:
         """Return the number of participants by condition that was allocated to them."""
-        people = (person for person in self.journal.people.values() if counted(person))
+        people = filter(is_counted, self.journal.people.values())
         return Counter(name for person in people for name in self.journal.conditions_of(person))
+
+    def _is_active(self, person: Participant) -> bool:
+        return not person.end and not self.is_idle(person)
 
     def cells(self) -> list[dict[str, Any]]:
         """Return the numbers of participants of each condition: allocated, under way, completed, and the quota."""
-        allocated = self._counts(lambda person: True)
-        active = self._counts(lambda person: not person.end and not self.is_idle(person))
-        done = self._counts(lambda person: person.end == "done")
+        allocated = self._people_by_condition()
+        active = self._people_by_condition(self._is_active)
+        done = self._people_by_condition(_is_done)
         return [
             {
                 "condition": name,
@@ -283,7 +303,7 @@ class StudyHost:
         number = len(self.journal.groups)
         counts = Counter({row: 0 for row in range(period)})
         for group, row in enumerate(self.journal.rows):
-            counts[row % period] += self._counts_in(group)
+            counts[row % period] += self._is_intact(group)
         cells = self.study.cells  # balanced first, then the orders within them
         in_cell = Counter[tuple[str, ...]]()
         for row, count in counts.items():
@@ -293,35 +313,30 @@ class StudyHost:
         draw = np.random.default_rng(derive_seed(self.study.seed, "row", number))  # permuted blocks, if nobody leaves
         return period * number + int(draw.choice(fewest))
 
-    def _counts_in(self, group: int) -> bool:
+    def _is_intact(self, group: int) -> bool:
         """Return True for a group of which all members have completed the study or are under way."""
-        for name in self.journal.groups[group]:
-            person = self.journal.people.get(name)
-            if person is None or person.end not in ("", "done"):
-                return False
-            if not person.end and self.is_idle(person):
-                return False
-        return True
+        members = [self.journal.people.get(name) for name in self.journal.groups[group]]
+        return all(person is not None and (_is_done(person) or self._is_active(person)) for person in members)
 
     def _free_yoke(self, row: int) -> int:
-        """Return the first number that no group has which plays the conditions of a row; who left has none."""
+        """Return the smallest yoke number not used by another intact group with the same conditions."""
         cells = self.study.cells
         period = self.study.period
         taken = set()
         for group, group_row in enumerate(self.journal.rows):
-            if cells[group_row % period] == cells[row % period] and self._counts_in(group):
+            if cells[group_row % period] == cells[row % period] and self._is_intact(group):
                 taken.add(self.journal.yokes[group])
         return min(set(range(len(taken) + 1)) - taken)
 
     def _weight(self, row: int) -> float:
-        """Return the quota of a row: with unequal quotas, its groups are as many more."""
+        """Return the weight of a row: its quota, so that groups are allotted in proportion to quotas; 1 without one."""
         quota = min(map(self.journal.quota, self.study.cells[row]), default=float("inf"))
         return 1.0 if quota == float("inf") else max(1.0, quota)
 
     def _open_rows(self) -> list[int]:
         """Return the rows whose quotas have places left, if possible beside the participants under way."""
-        done = self._counts(lambda person: person.end == "done")
-        active = self._counts(lambda person: not person.end and not self.is_idle(person))
+        done = self._people_by_condition(_is_done)
+        active = self._people_by_condition(self._is_active)
         for taken in (done + active, done):
             open_conditions = {name for name in self.study.conditions if taken[name] < self.journal.quota(name)}
             left = [row for row, cell in enumerate(self.study.cells) if open_conditions.issuperset(cell)]
@@ -357,6 +372,10 @@ class StudyHost:
         if not matches:  # the process ended between the records and the journal entry
             self._pass(people)
             return
+        if self._games.is_full:  # the group waits until a game is over, however long that takes
+            logger.warning(f"{MAX_SESSIONS} games are being played; group {group} waits until one is over")
+            self._waiting_since |= dict.fromkeys((participant.id for participant in people), self.now())
+            return
         lost: set[str] = set()
 
         def over(record: EpisodeRecord) -> None:
@@ -378,11 +397,7 @@ class StudyHost:
             person.id = participant.id
             person.next = f"/study/{participant.token}"
             person.leaving_text = self.journal.leaving_text(participant)
-        try:
-            self._games.add(session)
-        except ValueError as error:  # too many games; the group waits until one is over
-            logger.warning(str(error))
-            return
+        self._games.add(session)
         self._sessions |= dict.fromkeys((participant.id for participant in people), session)
         task = asyncio.get_running_loop().create_task(self._watch(session, people, lost))
         self._tasks.add(task)

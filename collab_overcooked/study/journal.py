@@ -8,7 +8,7 @@ import re
 import secrets
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -17,7 +17,7 @@ from typing import Any, Self
 from collab_overcooked import __version__
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import near_matches
-from collab_overcooked.io.files import write_atomic
+from collab_overcooked.io.files import DRAFT, list_folder, write_atomic
 from collab_overcooked.io.journal import JournalFile
 from collab_overcooked.play.recording import rename_people, replace_ids
 from collab_overcooked.runner.records import CONFIG, RecordError, read_config
@@ -36,8 +36,8 @@ LOST = (
 
 ID_BYTES = 4  # of a random id
 
-REQUESTS = "requests.jsonl"
-"""Requests of other processes to the one that runs the study; they are deleted as soon as they are read."""
+REQUESTS = "requests"
+"""Folder with a file for each request of another process to the one that runs the study, which deletes it when done."""
 
 
 @dataclass
@@ -115,8 +115,21 @@ class Journal(Locked):
         files = list(zip(journals(path), LOST, strict=True))
         with locked_folder(path, busy, json.loads(json.dumps(content)), files) as lock:
             journal = cls(path, study)
+            journal._drop_strangers()
         journal._lock = lock
         return journal
+
+    def _drop_strangers(self) -> None:
+        """Delete identities that no event names: a process was stopped while somebody joined or was forgotten."""
+        joined = {event["id"] for event in self.events if event["event"] == "joined"}
+        identities = list(JournalFile(self.path / PEOPLE, check_identity).read())
+        known = [line for line in identities if line["id"] in joined]
+        if len(known) < len(identities):
+            self._write_people(known)
+
+    def _write_people(self, identities: Iterable[Mapping[str, Any]]) -> None:
+        lines = (schema.json_line(line, check_identity) for line in identities)
+        write_atomic(self.path / PEOPLE, lines, 0o600)
 
     def _write(self, event: str, **facts: Any) -> None:
         entry = {"time": round(self.clock(), 3), "event": event, **facts}
@@ -259,6 +272,11 @@ class Journal(Locked):
         together = self.study.group > 1 and person.group is not None
         return self.study.leaving_text(together and any(step.kind == "play" for step in left))
 
+    def opened_at(self) -> dict[tuple[str, int], float]:
+        """Return when each step of each participant was first shown, by participant and index of the step."""
+        events = (event for event in self.events if event["event"] == "opened")
+        return {(event["id"], event["step"]): event["time"] for event in events}
+
     def opened(self, person: Participant) -> None:
         """Start the time of a step; opening it again does not restart it."""
         if person.opened is None or person.opened[0] != person.step:
@@ -309,21 +327,21 @@ class Journal(Locked):
         """
         names = self.named(name)
         ids = {entry: self.new_id(entry) for entry in names}
-        # First the records, so that a crash leaves the name to be asked for again
+        # First the records: a crash before the journal is written leaves the name to be asked for again, and one after
+        # it an identity that the next ``open`` deletes
         for folder in (self.path / CONDITIONS).glob("*"):
             rename_people(folder, ids)
         people = [line for line in JournalFile(self.path / PEOPLE, check_identity).read() if line["id"] not in names]
         events = []
         for event in self.events:
             is_answer = event.get("id") in names and "answers" in event
-            events.append({**event, "answers": {}} if is_answer else event)
-        files = ((JOURNAL, events, check_event, 0o666), (PEOPLE, people, check_identity, 0o600))
-        for file, lines, check, mode in files:
-            text = b"".join(schema.json_line(line, check) for line in lines)
-            write_atomic(self.path / file, replace_ids(text, ids), mode)
+            kept = {**event, "answers": {}} if is_answer else event
+            events.append(json.loads(replace_ids(json.dumps(kept).encode(), ids)))
+        write_atomic(self.path / JOURNAL, (schema.json_line(event, check_event) for event in events))
+        self._write_people(people)
         for participant in names:
             self._by_token.pop(_digest(self.people.pop(participant).token))
-        self.events = [json.loads(replace_ids(json.dumps(event).encode(), ids)) for event in events]
+        self.events = events
         self.groups = [tuple(ids.get(member, member) for member in members) for members in self.groups]
         return names
 
@@ -378,19 +396,23 @@ def read_limit(text: str) -> float:
 
 def add_request(folder: Path, request: Mapping[str, Any]) -> None:
     """Ask the process that runs a study for something, see ``events.check_request``."""
-    JournalFile(folder / REQUESTS, check_request, mode=0o600).append(dict(request))
+    line = schema.json_line(dict(request), check_request)
+    write_atomic(folder / REQUESTS / f"{secrets.token_hex(16)}.json", line, 0o600)
 
 
-def take_requests(folder: Path) -> list[dict[str, Any]]:
-    """Return the requests of other processes, and delete them."""
-    taken = folder / f"{REQUESTS}.taken"
-    if (folder / REQUESTS).exists() and not taken.exists():
-        (folder / REQUESTS).rename(taken)
-    if not taken.exists():
-        return []
-    requests = list(JournalFile(taken, check_request).read())
-    taken.unlink()
-    return requests
+def open_requests(folder: Path) -> list[Path]:
+    """Return the files of the requests of other processes, see ``read_request``."""
+    return [path for path in list_folder(folder / REQUESTS) or () if not path.name.startswith(DRAFT)]
+
+
+def read_request(path: Path) -> dict[str, Any]:
+    """Return the request of a file; whoever has executed it deletes the file.
+
+    Raises:
+        ValueError: The file is damaged.
+    """
+    request: dict[str, Any] = schema.read_json(path, check_request)
+    return request
 
 
 def _digest(token: str) -> bytes:

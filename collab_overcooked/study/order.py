@@ -24,24 +24,29 @@ def balanced_square(n: int) -> list[list[int]]:
     return rows if n % 2 == 0 else [*rows, *(row[::-1] for row in rows)]
 
 
-def _from_square(square: Callable[[int], list[list[int]]]) -> Callable[[int, int, int], list[int]]:
-    def order(n: int, group: int, seed: int) -> list[int]:
+Square = Callable[[int], list[list[int]]]
+Order = Callable[[int, int, int], list[int]]
+SQUARES: Mapping[str, Square] = {"balanced": balanced_square, "latin": latin_square}
+"""Functions of the number of conditions that return a square, whose rows are orders."""
+
+
+def _from_square(square: Square) -> Order:
+    def order(n: int, row: int, seed: int) -> list[int]:
         rows = square(n)
-        return rows[group % len(rows)]
+        return rows[row % len(rows)]
 
     return order
 
 
-def _random(n: int, group: int, seed: int) -> list[int]:
-    return np.random.default_rng(derive_seed(seed, "order", group)).permutation(n).tolist()
+def _random(n: int, row: int, seed: int) -> list[int]:
+    return np.random.default_rng(derive_seed(seed, "order", row)).permutation(n).tolist()
 
 
-ORDERS: Mapping[str, Callable[[int, int, int], list[int]]] = {
-    "balanced": _from_square(balanced_square),
-    "latin": _from_square(latin_square),
+ORDERS: Mapping[str, Order] = {
+    **{name: _from_square(square) for name, square in SQUARES.items()},
     "random": _random,
-    "fixed": lambda n, group, seed: list(range(n)),
-    "between": lambda n, group, seed: [group % n],
+    "fixed": lambda n, row, seed: list(range(n)),
+    "between": lambda n, row, seed: [row % n],
 }
 """Functions of the number of conditions, the group's row and the study's seed that return the order of conditions."""
 
@@ -50,4 +55,4 @@ def rows_of(order: str, n: int) -> int:
     """Return the number of groups after which an order is balanced; 1 if it is fixed or random."""
     if order == "between":
         return n
-    return len({"balanced": balanced_square, "latin": latin_square}[order](n)) if order in ("balanced", "latin") else 1
+    return len(SQUARES[order](n)) if order in SQUARES else 1

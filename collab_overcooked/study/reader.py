@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import date
@@ -17,7 +18,7 @@ from collab_overcooked.play.settings import LANGUAGES, PlaySettings
 from collab_overcooked.policies.registry import PERSON
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.runner.episode import Limits
-from collab_overcooked.study.columns import COLUMNS_OF
+from collab_overcooked.study.columns import COLUMNS_OF, SECONDS
 from collab_overcooked.study.design import (
     BETWEEN,
     ENDS,
@@ -47,7 +48,7 @@ from collab_overcooked.study.forms import (
 )
 from collab_overcooked.study.media import MEDIA_KEYS, MediaReader
 from collab_overcooked.study.order import ORDERS
-from collab_overcooked.study.texts import PAGE_TEXTS, blanks, default_texts
+from collab_overcooked.study.texts import PAGE_TEXTS, PLACEHOLDER, blanks, default_texts
 
 
 def read_study(source: str | Path | Mapping[str, Any], partners: Mapping[str, str] | None = None) -> Study:
@@ -102,7 +103,7 @@ class _Reader:
             needs=self._needs(),
             debrief=doc.text("debrief", default=""),
             bonus=self._bonus(conditions),
-            panel_id=self._matching(_PARAMETER, "be the name of an address parameter", "participants", "id"),
+            panel_id=self._parameter("participants", "id"),
             keep=self._keep(),
             limit=limit,
             quota=self._quota(conditions),
@@ -176,9 +177,23 @@ class _Reader:
 
     def _keep(self) -> tuple[str, ...]:
         path = ("participants", "keep")
-        names = self.doc.listed("address parameters", *path, default=[])
-        requirement = "be the name of an address parameter"
-        return tuple(self._matching(_PARAMETER, requirement, *path, i) for i in range(len(names)))
+        taken = {self.doc.at("participants", "id"): "the name of participants.id"}
+        names: list[str] = []
+        for i in range(len(self.doc.listed("address parameters", *path, default=[]))):
+            names.append(self._parameter(*path, i))
+            if names[i] in taken:
+                raise self.doc.error(f"{field_name((*path, i))}: {names[i]!r} is {taken[names[i]]}", *path, i)
+            taken[names[i]] = "listed twice"
+        return tuple(names)
+
+    def _parameter(self, *path: Any) -> str:
+        """Return the name of an address parameter; exports have it as a column, and the consent page as a field."""
+        name = self._matching(_PARAMETER, "be the name of an address parameter", *path)
+        factors = next(iter(self.levels.values()), {})
+        fields_of_consent = ("agree", *(f"box{i}" for i in range(len(self._boxes()))))
+        if name in (*COLUMNS_OF["participants"], *factors, *fields_of_consent) or name.startswith(SECONDS):
+            raise self.doc.refuse("be a name that neither exports nor the consent page use", *path)
+        return name
 
     def _partners(self) -> dict[str, str]:
         doc = self.doc
@@ -208,7 +223,9 @@ class _Reader:
             raise doc.error(
                 f"conditions.{name}.team: has {condition.matches[0].team.count(PERSON)} seats of people ({PERSON})"
                 f"{' and a voice' if condition.voice else ''}, but participants.group is {group}",
-                *("conditions", name, "team"),
+                "conditions",
+                name,
+                "team",
             )
         return conditions
 
@@ -304,6 +321,14 @@ class _Reader:
                 blocks += tuple(self._shuffled(("blocks", i), conditions, forms))
             else:
                 blocks += (self._block(("blocks", i), conditions, forms),)
+        played = Counter(name for block in blocks for name in block.play)
+        for name, times in played.items():
+            if times > 1:  # records of a condition do not say in which block it was played
+                raise doc.error(
+                    f"conditions.{name}: is played in {times} blocks, but may be in one; copy it under another name",
+                    "conditions",
+                    name,
+                )
         used = {name for block in blocks for name in (*block.play, block.form, block.after)}
         for key, known in (("conditions", conditions), ("forms", forms)):
             for name in known:
@@ -428,7 +453,7 @@ class _Reader:
             text = doc.text(*path, "text", default=default)
             allowed = ("id", *(self.doc.at("participants", "keep") or ()))
             for key, written in (("text", text), ("code", code), ("url", url)):
-                for value in re.findall(r"\{(\w*)\}", written):
+                for value in blanks(written):
                     if value not in allowed:
                         raise doc.error(near_matches(f"value in finish.{name}.{key}", value, allowed), *path, key)
             ends[name] = End(text, code, url)
@@ -441,7 +466,7 @@ class _Reader:
         for name, default in default_texts(self._language())[0].items():
             texts[name] = one_line(doc.text("words", name, default=default))
             allowed = blanks(default)
-            other_braces = re.search(r"[{}]", re.sub(r"\{\w+\}", "", texts[name]))
+            other_braces = re.search(r"[{}]", PLACEHOLDER.sub("", texts[name]))
             if other_braces or set(blanks(texts[name])) - set(allowed):
                 listed = ", ".join(f"{{{blank}}}" for blank in allowed) or "none"
                 raise doc.refuse(f"contain no braces other than: {listed}", "words", name)

@@ -24,7 +24,7 @@ from collab_overcooked.runner.records import read_packed
 from collab_overcooked.runner.replay import first_difference
 from collab_overcooked.study.app import make_study_app
 from collab_overcooked.study.bots import LEAVING, Bot
-from collab_overcooked.study.design import Study
+from collab_overcooked.study.design import EXPECTED_ENDS, Study
 from collab_overcooked.study.documents import language_partners
 from collab_overcooked.study.journal import Journal
 from collab_overcooked.study.pages import end_text
@@ -102,6 +102,7 @@ def rehearse(study: Study, bots: int, out: Path, *, leavers: int = 0, ways: Sequ
     leaving = {bot.own_page.rpartition("/")[2] for bot in players[bots:]}
     people = [person for person in results.journal.people.values() if person.token not in leaving]
     ends = Counter(person.end or "unfinished" for person in people)
+    errors += [f"bots that stay: {count} ended as {end}" for end, count in ends.items() if end not in EXPECTED_ENDS]
     requests = _points([request for bot in players for request in bot.requests])
     answers = _points([answer for bot in players for answer in bot.answers])
     tasks = _task_table(results)

@@ -22,13 +22,15 @@ from collab_overcooked.metrics.registry import measure, metrics_of
 from collab_overcooked.play.recording import ABORTED, INPUTS
 from collab_overcooked.reporting.differences import score_metric
 from collab_overcooked.reporting.result_table import Cell, table_of_mappings
+from collab_overcooked.runner.match import env_key
 from collab_overcooked.runner.records import RECORDS, dump_line, read_packed
 from collab_overcooked.study.columns import COLUMNS, COLUMNS_OF, OF_PARTICIPANTS, answer_column, seconds_of
 from collab_overcooked.study.design import ENDS, REFUSALS, Condition, Study
-from collab_overcooked.study.journal import CONDITIONS, JOURNAL, Journal, Participant, study_of
+from collab_overcooked.study.journal import CONDITIONS, ID_BYTES, JOURNAL, Journal, Participant, study_of
 
 Row = dict[str, Cell]
-ID_DIGITS = 4  # bytes of a new id
+LEFT_OUT = ("joined", "started", "answered")  # of anonymous exports
+TEXTS = "messages"  # table that exports without texts lack
 PERSON_UNIT = "person"  # first entry of the units of answers
 RECORDS_FOLDER = "records"  # of an export
 
@@ -39,7 +41,7 @@ class ExportOptions:
 
     form: str = "csv"  # Format of the tables, ``"csv"`` or ``"jsonl"``
     anonymous: bool = False  # Replace ids and omit times of day
-    cut_text: bool = False  # Omit free-text answers and messages
+    cut_text: bool = False  # Omit free-text answers, messages, and whatever else people typed
     panel_ids: bool = False  # Include the panel's ids, which identify participants
     aborted: bool = False  # Include records of aborted episodes
 
@@ -173,8 +175,8 @@ class StudyResults:
         known = [self.journal.study.conditions[name] for name in conditions if name in self.journal.study.conditions]
         levels: Row = {}
         for factor in self.journal.study.factors:
-            found = {condition.levels.get(factor) for condition in known}
-            levels[factor] = found.pop() if len(found) == 1 else None
+            levels_played = {condition.levels.get(factor) for condition in known}
+            levels[factor] = levels_played.pop() if len(levels_played) == 1 else None
         return levels
 
     def _bonus(self, person: Participant) -> float | None:
@@ -204,7 +206,7 @@ class StudyResults:
     def answers(self) -> list[Row]:
         """Return a row for each answer."""
         joined = {event["id"]: event["time"] for event in self.journal.events if event["event"] == "joined"}
-        opened = self._opened()
+        opened = self.journal.opened_at()
         rows: list[Row] = []
         for event in self.journal.events:
             if event["event"] != "answered" or event["id"] not in self.journal.people:
@@ -234,14 +236,9 @@ class StudyResults:
         items = {item.name: item for item in self.journal.study.forms[form].items}
         return items[name].code(value) if name in items else None
 
-    def _opened(self) -> dict[tuple[str, int], float]:
-        """Return when each step of each participant was first shown."""
-        events = (event for event in self.journal.events if event["event"] == "opened")
-        return {(event["id"], event["step"]): event["time"] for event in events}
-
     def pages(self) -> list[Row]:
         """Return a row for each step of a participant that was completed or left: a page, a form or a condition."""
-        opened = self._opened()
+        opened = self.journal.opened_at()
         retries = Counter((event["id"], event["step"]) for event in self.journal.events if event["event"] == "retried")
         rows: list[Row] = []
         for event in self.journal.events:
@@ -273,14 +270,19 @@ class StudyResults:
             rows.append(row)
         return self._in_order("pages", rows)
 
-    def decisions(self) -> list[Row]:
-        """Return a row for each decision of a person in a round that counts."""
+    def decisions(self, cut_text: bool = False) -> list[Row]:
+        """Return a row for each decision of a person in a round that counts.
+
+        Args:
+            cut_text: Whether choices that are no actions of the game are omitted, as people may have typed anything.
+        """
         rounds: dict[tuple[Any, ...], tuple[EpisodeRecord, PersonEntry]] = {}
         for records in self.records.values():
             for record in records:
                 for agent, person in record.people.items():
                     if person.session:
                         rounds[person.session, person.number, agent] = record, person
+        are_actions = _ActionTexts()
         rows: list[Row] = []
         for condition in self.records:
             for line in JournalFile(self.journal.path / CONDITIONS / condition / INPUTS).read():
@@ -288,6 +290,9 @@ class StudyResults:
                 if key not in rounds or "state" not in line:
                     continue
                 record, person = rounds[key]
+                choice = line.get("choice")
+                if cut_text and choice is not None and not are_actions(record, choice):
+                    choice = None
                 row: Row = {
                     "id": person.id,
                     "condition": condition,
@@ -299,7 +304,7 @@ class StudyResults:
                     "answered": _iso(line["time"]),
                     "state": line["state"],
                     "options": line.get("options"),
-                    "choice": line.get("choice"),
+                    "choice": choice,
                     "seconds": line.get("seconds"),
                 }
                 rows.append(row)
@@ -369,8 +374,8 @@ class StudyResults:
         columns = dict.fromkeys(column for values in given.values() for column in values)
         rows: list[Row] = []
         for row in self.episodes():
-            own = given.get((row["id"], None), {}) | given.get((row["id"], row["condition"]), {})
-            rows.append({**row, **people.get(row["id"], {}), **columns, **own})
+            columns_of_answers = given.get((row["id"], None), {}) | given.get((row["id"], row["condition"]), {})
+            rows.append({**row, **people.get(row["id"], {}), **columns, **columns_of_answers})
         return rows
 
     def messages(self) -> list[Row]:
@@ -393,13 +398,22 @@ class StudyResults:
                         rows.append(row)
         return self._in_order("messages", rows)
 
-    def codebook(self) -> list[Row]:
-        """Return a row for each column of the tables, each question, each condition, and each way to end."""
+    def codebook(self, options: ExportOptions = ExportOptions()) -> list[Row]:
+        """Return a row for each column of the tables, each question, each condition, and each way to end.
+
+        Args:
+            options: Options of the export, which leaves out some of the columns or adds others.
+        """
         study = self.journal.study
         rows = [
             _described(column.table, column.name, column.type, column.meaning, column.values, column.unit)
             for column in COLUMNS
+            if not (options.anonymous and column.name in LEFT_OUT) and not (options.cut_text and column.table == TEXTS)
         ]
+        if options.panel_ids:
+            rows += [
+                _described("participants", name, "text", f"Address parameter {name}.") for name in study.parameters
+            ]
         rows += [
             _described("participants", name, "number", f"Time on step {index}, see pages.", unit="s")
             for index, name in enumerate(step_columns(study))
@@ -419,6 +433,8 @@ class StudyResults:
             ]
         for form in study.forms.values():
             for item in form.items:
+                if options.cut_text and item.kind == "text":
+                    continue
                 kind = "text" if item.kind in ("choice", "many", "text") else "integer"
                 names = (("answers", f"{form.name}.{item.name}"), ("tidy", answer_column(form.name, item.name)))
                 rows += [_described(table, name, kind, item.ask, item.meaning()) for table, name in names]
@@ -444,11 +460,11 @@ def columns_of(table: str, study: Study, metrics: Iterable[str] = ()) -> list[st
     Args:
         table: Name of the table.
         study: The study.
-        metrics: Metrics of a game, for episodes.
+        metrics: Metrics of a game, for ``episodes`` and ``tidy``.
     """
     columns: list[str] = []
     for name in COLUMNS_OF[table]:
-        if table == "episodes" and name == "outcome":
+        if name == "outcome":
             columns += metrics
         columns.append(name)
         if name in ("condition", "conditions"):
@@ -473,7 +489,23 @@ def _described(table: str, name: str, kind: str, meaning: str, values: str = "",
     return {"table": table, "name": name, "type": kind, "unit": unit, "values": values, "meaning": meaning}
 
 
-LEFT_OUT = ("joined", "number", "started", "answered")  # of anonymous exports
+class _ActionTexts:
+    """Tells whether a choice consists of actions of the game, whose texts it keeps by game and options."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, set[str]] = {}
+
+    def __call__(self, record: EpisodeRecord, choice: str) -> bool:
+        key = env_key(record.env_id, record.env_kwargs)
+        if key not in self._texts:
+            game = registry.load_game(record.env_id, **record.env_kwargs)
+            self._texts[key] = {
+                text.lower()
+                for seat in range(game.n_agents)
+                for text in (*game.action_texts(seat=seat), *game.action_labels(seat=seat))
+            }
+        parts = {part.strip().lower() for part in choice.split(";")} - self._texts[key] - {""}
+        return not parts or parts <= {text.lower() for step in record.steps for text in step.action_texts}
 
 
 def export(folder: Path, out: Path, options: ExportOptions) -> list[str]:
@@ -503,7 +535,7 @@ def export(folder: Path, out: Path, options: ExportOptions) -> list[str]:
 
 def _new_ids() -> Callable[[str], str]:
     new: dict[str, str] = {}
-    return lambda name: new.setdefault(name, f"x-{secrets.token_hex(ID_DIGITS)}")
+    return lambda name: new.setdefault(name, f"x-{secrets.token_hex(ID_BYTES)}")
 
 
 def _tables(
@@ -514,7 +546,7 @@ def _tables(
     if options.panel_ids:
         for row in people:
             kept = results.journal.people[str(row["id"])].kept if row["id"] else {}
-            row |= {name: kept.get(name) for name in (study.panel_id, *study.keep) if name}
+            row |= {name: kept.get(name) for name in study.parameters}
     answers = results.answers()
     if options.cut_text:
         closed = {(form.name, item.name) for form in study.forms.values() for item in form.items if item.kind != "text"}
@@ -524,7 +556,7 @@ def _tables(
         "answers": answers,
         "pages": results.pages(),
         "episodes": results.episodes(),
-        "decisions": results.decisions(),
+        "decisions": results.decisions(options.cut_text),
         "tidy": results.tidy(answers),
     }
     for name, rows in tables.items():
@@ -536,8 +568,8 @@ def _tables(
                     row.pop(column, None)
         yield name, rows
     if not options.cut_text:
-        yield "messages", results.messages()
-    yield "codebook", results.codebook()
+        yield TEXTS, results.messages()
+    yield "codebook", results.codebook(options)
 
 
 def _as_text(name: str, rows: Sequence[Row], options: ExportOptions, study: Study) -> str:
@@ -580,10 +612,28 @@ def _clean(record: EpisodeRecord, rename: Callable[[str], str], options: ExportO
     people = {}
     for agent, person in record.people.items():
         people[agent] = structs.replace(person, id=rename(person.id), **changes)
-    steps = record.steps
-    if options.cut_text:
-        steps = []
-        for step in record.steps:
-            messages = [structs.replace(message, say="", plan="") for message in step.messages]
-            steps.append(structs.replace(step, messages=messages))
-    return record.replace(people=people, steps=steps)
+    return record.replace(people=people, **(_without_text(record) if options.cut_text else {}))
+
+
+def _without_text(record: EpisodeRecord) -> dict[str, Any]:
+    """Return the fields of a record that may hold texts of people, without these."""
+    steps = []
+    for step in record.steps:
+        messages = [structs.replace(message, say="", plan="") for message in step.messages]
+        errors = [structs.replace(error, action="", message=error.code) for error in step.errors]
+        steps.append(structs.replace(step, messages=messages, errors=errors))
+    plan_updates = {}
+    for agent, updates in record.plan_updates.items():  # of a partner that asks people about its plans
+        plan_updates[agent] = [
+            structs.replace(
+                update,
+                nodes=[structs.replace(node, messages=[]) for node in update.nodes],
+                answers=[structs.replace(answer, text="") for answer in update.answers],
+            )
+            for update in updates
+        ]
+    accounts = {}
+    for agent, usage in record.accounts.items():  # of a language model, which may repeat what people write
+        unusable = {kind: structs.replace(answers, sample="") for kind, answers in usage.unusable.items()}
+        accounts[agent] = structs.replace(usage, unusable=unusable)
+    return {"steps": steps, "plan_updates": plan_updates, "accounts": accounts}

@@ -26,6 +26,7 @@ from collab_overcooked.study.forms import Questionnaire
 from collab_overcooked.study.hosting import StudyHost
 from collab_overcooked.study.journal import Participant
 from collab_overcooked.study.media import media_type
+from collab_overcooked.study.pages import FieldValues
 from collab_overcooked.study.texts import fill
 
 if TYPE_CHECKING:
@@ -38,10 +39,9 @@ MAX_ANSWERS, ANSWERS_A_SECOND = 60, 0.2  # consent decisions from one network: b
 COOKIE_SECONDS = 30 * 86_400
 MAX_NETWORKS = 10_000  # networks remembered in memory; they are never stored
 MAX_PARAMETER = 100  # characters of a panel's id
-PLACEHOLDER = re.compile(r"\{\{.*\}\}|\$\{.*\}|%\w+%")  # that a panel has not filled in, as {{%PROLIFIC_PID%}}
+UNFILLED = re.compile(r"\{\{.*\}\}|\$\{.*\}|%\w+%")  # that a panel has not filled in, as {{%PROLIFIC_PID%}}
 REFERRER = {"Referrer-Policy": "same-origin"}  # under "no-referrer" browsers send forms with the origin "null"
 FILES = {"study.css": "text/css", "study.js": "text/javascript", "host.js": "text/javascript"}
-FieldValues = dict[str, list[str]]
 
 
 def study_routes(host: StudyHost) -> list[Any]:
@@ -88,7 +88,8 @@ class StudyPages:
         places = self._places()
         self._answers = NetworkRates(ANSWERS_A_SECOND, max(MAX_ANSWERS, places), host)
         self._joins = NetworkRates(places / 3600, places, host)
-        self._refused = NetworkRates(ANSWERS_A_SECOND, MAX_ANSWERS, host)  # of refusals that are counted
+        self._refusals = NetworkRates(ANSWERS_A_SECOND, MAX_ANSWERS, host)  # of those that are counted
+        self._refused = set[str]()  # people whose refusal was counted, in memory only
         self._drafts: dict[str, AnswerDraft] = {}  # last submissions that were not accepted
         name = hashlib.sha256(self.study.name.encode("utf-8", "replace")).hexdigest()
         self._cookie = f"study-{name[:12]}"  # several studies may run under one host name
@@ -144,17 +145,18 @@ class StudyPages:
         return _page(pages.consent_copy(self.study))
 
     def _kept(self, parameters: Mapping[str, str]) -> dict[str, str]:
-        names = [name for name in (self.study.panel_id, *self.study.keep) if name]
-        values = {name: one_line(parameters.get(name, ""))[:MAX_PARAMETER] for name in names}
+        values = {name: one_line(parameters.get(name, ""))[:MAX_PARAMETER] for name in self.study.parameters}
         return {
-            name: value for name, value in values.items() if value.strip() and not PLACEHOLDER.fullmatch(value.strip())
+            name: value for name, value in values.items() if value.strip() and not UNFILLED.fullmatch(value.strip())
         }
 
     def _known(self, request: Request, kept: Mapping[str, str]) -> Participant | None:
-        name = self.study.panel_id
+        """Return the participant of the browser's cookie, unless the address has the panel's id of another one."""
         person = self.journal.by_token(request.cookies.get(self._cookie, ""))
-        is_same = person is not None and name and kept.get(name, person.kept.get(name)) == person.kept.get(name)
-        return person if is_same else None
+        if person is None:
+            return None
+        panel_id = person.kept.get(self.study.panel_id)
+        return person if kept.get(self.study.panel_id, panel_id) == panel_id else None
 
     def _places(self) -> int:
         return int(self.journal.limits["per_network"] or 0)
@@ -171,9 +173,14 @@ class StudyPages:
         return self._refuse(request, refusal, kept, 403) if refusal else None
 
     def _refuse(self, request: Request, how: str, kept: Mapping[str, str], status: int) -> Response:
-        """Show the last page to a person who cannot take part, and count the refusal."""
-        if self._refused.allow(request):  # else a stranger could fill the disk
+        """Show the last page to a person who cannot take part, and count the refusal once for each person.
+
+        A person is a panel's id, and in studies without any a network.
+        """
+        person = kept.get(self.study.panel_id) or _network(request)
+        if person not in self._refused and self._refusals.allow(request):  # else a stranger could fill the disk
             self.journal.refuse(how)
+            self._refused.add(person)
         return _page(pages.end_page(self.study, self.study.ends[how], kept), status)
 
     def for_person(
@@ -375,7 +382,7 @@ class NetworkRates:
 
     def allow(self, request: Request) -> bool:
         """Count a request; returns whether it is allowed."""
-        network = _network_of(request.client.host if request.client else "")
+        network = _network(request)
         rate = self._rates.pop(network, None) or self._make()
         self._rates[network] = rate
         if len(self._rates) > MAX_NETWORKS:
@@ -402,6 +409,10 @@ def _window_of(fields: FieldValues) -> dict[str, Any]:
     if "focus_losses" in numbers:
         window["focus_losses"] = min(numbers["focus_losses"], MAX_LOSSES)
     return window
+
+
+def _network(request: Request) -> str:
+    return _network_of(request.client.host if request.client else "")
 
 
 def _network_of(address: str) -> str:

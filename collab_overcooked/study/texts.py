@@ -96,14 +96,15 @@ def default_texts(language: str) -> tuple[Mapping[str, str], Mapping[str, str]]:
     return texts["texts"], texts["ends"]
 
 
-_BLANK = re.compile(r"\{(\w+)\}")
+PLACEHOLDER = re.compile(r"\{([\w-]*)\}")
+"""A name in braces, which a value replaces."""
 
 
 def blanks(text: str) -> list[str]:
     """Return the placeholders of a text, ``["step", "steps"]`` for ``"Step {step} of {steps}"``."""
-    return _BLANK.findall(text)
+    return PLACEHOLDER.findall(text)
 
 
-def fill(text: str, **values: object) -> str:
+def fill(text: str, /, **values: object) -> str:
     """Replace the placeholders of a text; other braces have no meaning, as texts may come from users."""
-    return _BLANK.sub(lambda match: str(values[match[1]]), text)
+    return PLACEHOLDER.sub(lambda match: str(values[match[1]]), text)

@@ -21,13 +21,19 @@ WHOLE, *EXAMPLES = [
 
 
 def extended(example: dict[str, Any]) -> dict[str, Any]:
-    """Return the whole file with an example: mappings are joined, blocks are appended, other values replaced."""
+    """Return the whole file with an example: mappings are joined, blocks are appended, other values replaced.
+
+    A block of games takes the place of the one that plays the same conditions.
+    """
     study = dict(WHOLE)
     for key, value in example.items():
         if isinstance(value, dict):
             study[key] = study.get(key, {}) | value
+        elif key == "blocks":
+            played = [block["play"] for block in value if "play" in block]
+            study[key] = [*(block for block in study[key] if block.get("play") not in played), *value]
         else:
-            study[key] = [*study[key], *value] if key == "blocks" else value
+            study[key] = value
     return study
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import csv
+import errno
 import io
 import json
 import shutil
@@ -17,7 +18,7 @@ from support.cli_runner import CliRunner
 
 from collab_overcooked.cli import app
 from collab_overcooked.study.dashboard import overview
-from collab_overcooked.study.journal import JOURNAL, REQUESTS, Journal, study_of
+from collab_overcooked.study.journal import JOURNAL, REQUESTS, Journal, add_request, open_requests, study_of
 from collab_overcooked.study.reader import read_study
 from collab_overcooked.study.results import ExportOptions, StudyResults, export
 
@@ -29,7 +30,8 @@ def join(client: Any, name: str) -> Any:
 
 
 @pytest.fixture
-def client(tmp_path: Path) -> Any:
+def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setattr("collab_overcooked.study.hosting.SWEEP_INTERVAL", 1e6)  # requests wait for ``take_requests``
     with served(read_study(QUICK), tmp_path) as result:
         yield result
 
@@ -63,6 +65,26 @@ def test_the_host_sees_who_is_where(client: Any) -> None:
     assert "panel-" not in json.dumps(result), "the host's screen names nobody"
     now[0] = 5000.0
     assert {row["connection"] for row in client.get(f"{address}/data").json()["people"]} == {"idle", ""}
+
+
+def test_medians_have_the_time_on_a_step_after_a_skipped_one(tmp_path: Path) -> None:
+    content = changed("blocks", 1, to={"form": "before", "show_if": {"first.plays": "yes"}})
+    content["forms"]["first"] = {
+        "title": "First",
+        "items": [{"name": "plays", "choice": ["yes", "no"], "ask": "Do you play?"}],
+    }
+    content["blocks"] = [{"form": "first"}, content["blocks"][1], content["blocks"][0], content["blocks"][2]]
+    with served(read_study(content), tmp_path) as client:
+        clock = [1000.0]
+        client.host.journal.clock = lambda: clock[0]
+        one = join(client, "panel-1")
+        for step, answers in enumerate(({"plays": "no"}, {}, {})):
+            clock[0] += 60
+            client.post(f"/study/{one.token}", data={"step": str(step)} | answers)
+        medians = overview(client.host)["medians"]
+        pages = [row["seconds"] for row in StudyResults(client.host.journal).pages()]
+    assert medians == [{"step": "first", "people": 1, "minutes": 1.0}, {"step": "How", "people": 1, "minutes": 2.0}]
+    assert pages == [60.0, 120.0], "as in the export"
 
 
 def test_the_host_ends_extends_and_exports(client: Any, tmp_path: Path) -> None:
@@ -155,11 +177,15 @@ def test_commands_reach_a_study_that_runs(client: Any, tmp_path: Path) -> None:
     for command in (["raise", "limit=9"], ["raise", "per_network=30", "limit=12"], ["forget", "panel-1"]):
         done = CliRunner().invoke(app, ["study", command[0], str(tmp_path), *command[1:]])
         assert done.exit_code == 0 and "the running study" in done.output, done.output
-    assert ((tmp_path / REQUESTS).exists() and (tmp_path / REQUESTS).stat().st_mode & 0o077) == 0
+    requests = open_requests(tmp_path)
+    assert len(requests) == 4 and not any(file.stat().st_mode & 0o077 for file in requests)
+    assert b"panel-1" not in b"".join(file.read_bytes() for file in requests), "random ids only"
     for command, complaint in (
         (["raise", "limit=2"], "limit must be above 4"),
         (["raise", "limt=20"], "did you mean limit"),
-        (["raise", "limit"], "a limit must be a number, not ''"),
+        (["raise", "limit"], "limits: 'limit' should read name=number"),
+        (["raise", "limit=60", "limit="], "limits: 'limit=' should read name=number"),
+        (["raise", "limit=many"], "a limit must be a number, not 'many'"),
         (["raise", "limit=60", "limit=70"], "limits: 'limit' is given twice"),
         (["raise", "limit=60", "per_network=1"], "per_network must be above"),
         (["forget", "panel-3"], "unknown participant"),
@@ -167,10 +193,36 @@ def test_commands_reach_a_study_that_runs(client: Any, tmp_path: Path) -> None:
         done = CliRunner().invoke(app, ["study", command[0], str(tmp_path), *command[1:]])
         assert done.exit_code == 2 and complaint in " ".join(done.output.split()), done.output
     client.portal.call(host.take_requests)
+    assert not open_requests(tmp_path)
     assert (journal.limit, journal.limits["per_network"]) == (12, 30)
     assert list(journal.people) == [other.id] and client.get(f"/study/{one.token}").status_code == 404
     everything = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     assert b"panel-1" not in everything and one.id.encode() not in everything and one.token.encode() not in everything
+
+
+def test_a_request_is_deleted_once_it_is_executed(
+    client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The disk is full, or a file is damaged: what was asked for stays, other requests are executed."""
+    host, journal = client.host, client.host.journal
+    one = join(client, "panel-1")
+    add_request(tmp_path, {"forget": "panel-1"})
+    (tmp_path / REQUESTS / "damaged.json").write_text('{"raise": "limit"')
+    with monkeypatch.context() as full:
+
+        def fail(name: str) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        full.setattr(journal, "forget", fail)
+        add_request(tmp_path, {"raise": "limit", "to": 9})
+        client.portal.call(host.take_requests)
+    assert journal.limit == 9 and one.id in journal.people and len(open_requests(tmp_path)) == 2
+    assert "No space left on device" in caplog.text and "damaged.json" in caplog.text
+    client.portal.call(host.take_requests)
+    assert not journal.people and [file.name for file in open_requests(tmp_path)] == ["damaged.json"]
+    add_request(tmp_path, {"forget": "panel-1"})  # as if the process had ended before the file was deleted
+    client.portal.call(host.take_requests)
+    assert "unknown participant" in caplog.text and len(open_requests(tmp_path)) == 1
 
 
 def test_limits_are_raised_together_or_not_at_all(tmp_path: Path) -> None:

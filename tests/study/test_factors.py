@@ -27,6 +27,13 @@ def test_all_cells_become_conditions_named_by_their_levels() -> None:
     assert limits == {"mate_on": 6, "mate_off": 0, "random_on": 6, "random_off": 0}
 
 
+def test_an_address_parameter_is_no_column_of_a_factor() -> None:
+    content = factorial()
+    content["participants"] = QUICK["participants"] | {"keep": ["STUDY", "partner"]}
+    with pytest.raises(DocumentError, match=r"keep\.1 must be a name that neither exports nor the consent page use"):
+        read_study(content)
+
+
 def test_levels_change_keys_and_numbers_fill_placeholders() -> None:
     content = factorial()
     content["factors"] = {"agents": [2, 3], "pace": {"slow": {"play": {"pace": 1.0}}, "fast": {"play": {"pace": 0.0}}}}

@@ -13,7 +13,7 @@ from study.world import QUICK, served
 from collab_overcooked.io.documents import DocumentError
 from collab_overcooked.study.bots import Bot, PageForm
 from collab_overcooked.study.design import Study
-from collab_overcooked.study.forms import FormItem
+from collab_overcooked.study.forms import FormItem, holds
 from collab_overcooked.study.journal import Journal
 from collab_overcooked.study.pages import form_page
 from collab_overcooked.study.reader import read_study
@@ -313,6 +313,28 @@ def test_answers_are_read_strictly(item: FormItem, value: list[str], answer: Any
 def test_answers_can_rule_somebody_out() -> None:
     item = FormItem("a", "choice", "?", options=("yes", "no"), accept=("yes",))
     assert item.screens("no") and not item.screens("yes") and not FormItem("a", "text", "?").screens("no")
+
+
+@pytest.mark.parametrize(("kind", "nothing"), [("choice", None), ("many", [])])
+def test_a_question_that_is_left_open_is_no_answer(kind: Any, nothing: Any) -> None:
+    """Not even where an option is called None: it excludes nobody, passes no check, and shows no other question."""
+    options = ("None", "One")
+    item = FormItem("a", kind, "?", options=options, optional=True, accept=("One",))
+    assert not item.screens(nothing) and item.screens("None")
+    assert FormItem("a", kind, "?", options=options, optional=True, expect=("None",)).fails(nothing)
+    assert not holds((("f.a", ("None",)),), {"f.a": nothing}) and holds((("f.a", ("None",)),), {"f.a": "None"})
+
+
+def test_an_optional_question_screens_by_its_answer_only(tmp_path: Path) -> None:
+    content = QUICK | {"blocks": QUICK["blocks"][1:]}
+    question = {"name": "sees", "choice": ["yes", "no"], "accept": ["yes"], "optional": True, "ask": "Colours?"}
+    content["forms"] = QUICK["forms"] | {"before": {"title": "You", "items": [question]}}
+    with served(read_study(content), tmp_path) as client:
+        for name, answers, end in (("a", {}, ""), ("b", {"sees": "no"}, "screened")):
+            client.cookies.clear()
+            home = client.post("/study/consent", data={"PID": name, "agree": "yes"}).url.path
+            client.post(home, data={"step": "0"} | answers)
+            assert list(client.host.journal.people.values())[-1].end == end
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections import Counter
 from collections.abc import Callable
@@ -152,6 +153,56 @@ def test_waits_end_without_any_page(study: Study, tmp_path: Path) -> None:
         now[0] = 60.0
         host.end_waits()
         assert one.end == "unmatched" and json.loads((tmp_path / JOURNAL).read_text().splitlines()[-1])["id"] == one.id
+
+
+def test_a_full_disk_does_not_end_the_checks_of_waits(
+    study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    from collab_overcooked.play.host import Host
+    from collab_overcooked.study import hosting
+
+    monkeypatch.setattr(hosting, "SWEEP_INTERVAL", 0.0)
+    with Journal.open(tmp_path, study) as journal:
+        host = hosting.StudyHost(journal, Host())
+        checks = iter([OSError("No space left on device"), ValueError("damaged"), asyncio.CancelledError()])
+
+        def fail() -> None:
+            raise next(checks)
+
+        monkeypatch.setattr(host, "end_waits", fail)
+        with pytest.raises(asyncio.CancelledError):
+            asyncio.run(host.sweep())
+    assert caplog.messages == ["No space left on device", "damaged"]
+
+
+def test_a_group_waits_while_too_many_games_are_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server is full for longer than people wait for each other: nobody of them is absent."""
+    content = changed("participants", to={"id": "PID", "group": 2, "wait": 20})
+    for condition in content["conditions"].values():
+        condition["team"] = ["all=person"]
+    content["blocks"], content["finish"] = [content["blocks"][2]], {}
+    del content["forms"]["before"]
+    with served(read_study(content), tmp_path) as client:
+        now = [0.0]
+        client.host.now = lambda: now[0]
+
+        def news(person: Any) -> str:
+            return str(client.get(f"/study/{person.token}/news").json()["go"])
+
+        with monkeypatch.context() as full:
+            full.setattr("collab_overcooked.play.host.MAX_SESSIONS", 0)
+            for name in "ab":
+                client.cookies.clear()
+                client.post("/study/consent", data={"PID": name, "agree": "yes"})
+            people = list(client.host.journal.people.values())
+            for _ in range(10):
+                now[0] += 10.0
+                assert [news(person) for person in people] == ["", ""]
+                client.portal.call(client.host.end_waits)
+            assert not client.games.sessions and [person.end for person in people] == ["", ""]
+        assert all(news(person).startswith("/s/") for person in people)
+        (session,) = client.games.sessions.values()
+        assert [player.id for player in session.people] == [person.id for person in people]
 
 
 def test_the_waiting_room_counts_who_looks_at_it(tmp_path: Path) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import resource
 from pathlib import Path
+from typing import Any
 
 import pytest
 from study.world import QUICK, changed
 
+from collab_overcooked.io.files import write_atomic
 from collab_overcooked.study.design import Study
 from collab_overcooked.study.journal import JOURNAL, PEOPLE, Journal
 from collab_overcooked.study.reader import read_study
@@ -62,6 +64,45 @@ def test_who_somebody_is_stands_in_one_file_that_only_the_owner_reads(study: Stu
     ]
     with Journal.open(tmp_path, study) as journal:
         assert not journal.people and journal.joined == 3
+
+
+@pytest.mark.parametrize("file", [JOURNAL, PEOPLE])
+def test_who_is_forgotten_is_gone_also_after_an_interruption(
+    study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str
+) -> None:
+    """The process is stopped before it writes a file: the name can be asked for again, or nothing of it is left."""
+    from collab_overcooked.study import journal as module
+
+    with Journal.open(tmp_path, study) as journal:
+        gone, other = (journal.join({"PID": name}) for name in ("PANEL-1", "PANEL-2"))
+        with monkeypatch.context() as stopped:
+
+            def write(path: Path, *content: Any) -> None:
+                if path.name == file:
+                    raise KeyboardInterrupt
+                write_atomic(path, *content)
+
+            stopped.setattr(module, "write_atomic", write)
+            with pytest.raises(KeyboardInterrupt):
+                journal.forget("PANEL-1")
+    with Journal.open(tmp_path, study) as journal:
+        if file == JOURNAL:
+            assert journal.forget("PANEL-1") == [gone.id]
+        assert list(journal.people) == [other.id] and journal.joined == 2
+    everything = "".join(path.read_text() for path in tmp_path.glob("*.jsonl"))
+    assert "PANEL-2" in everything
+    assert not [text for text in ("PANEL-1", gone.id, gone.token) if text in everything]
+
+
+def test_an_identity_without_consent_is_deleted(study: Study, tmp_path: Path) -> None:
+    """The process was stopped while somebody joined."""
+    with Journal.open(tmp_path, study) as journal:
+        journal.join({"PID": "PANEL-1"})
+    before = (tmp_path / PEOPLE).read_text()
+    with (tmp_path / PEOPLE).open("a") as people:
+        people.write('{"id": "p-0", "token": "secret", "kept": {"PID": "PANEL-2"}}\n')
+    Journal.open(tmp_path, study).close()
+    assert (tmp_path / PEOPLE).read_text() == before and (tmp_path / PEOPLE).stat().st_mode & 0o077 == 0
 
 
 def test_nobody_joins_halfway_when_the_disk_is_full(tmp_path: Path) -> None:

@@ -51,6 +51,14 @@ def test_the_way_back_carries_kept_values_and_nothing_else(study: Study) -> None
     assert 'href="https://example.org/back?cc=XYZ&amp;id=a%26b%2Fc&amp;s=s%201"' in page and ">XYZ</code>" in page
 
 
+@pytest.mark.parametrize("name", ["SESSION-ID", "text", "self", "study"])
+def test_kept_values_of_any_name_stand_on_the_last_page(name: str) -> None:
+    content = changed("participants", to={"id": "PID", "keep": [name]})
+    content["finish"] = {"done": {"text": f"Thank you, {{id}} of {{{name}}}."}}
+    study = read_study(content)
+    assert "Thank you, a of b." in end_page(study, study.ends["done"], {"PID": "a", name: "b"})
+
+
 @pytest.mark.parametrize(
     ("labels", "shown"),
     [

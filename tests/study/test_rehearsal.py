@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from study.world import changed
+from study.world import CHECKED, QUICK, changed
+from support.cli_runner import CliRunner
 
+from collab_overcooked.cli import app
 from collab_overcooked.io.documents import DocumentError
 from collab_overcooked.runner.records import read_records
 from collab_overcooked.study.design import Bonus, Study
@@ -81,6 +83,22 @@ def test_a_head_chef_takes_part_without_a_seat(study: Study, tmp_path: Path) -> 
     assert {m.say for step in record.steps for m in step.messages if m.agent is None} == {"Hurry!"}
     with pytest.raises(DocumentError, match=r"1 seats of people \(person\) and a voice"):
         read_study(content | {"participants": {"id": "PID"}})
+
+
+def test_ends_of_a_working_study_are_no_errors_and_others_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bots tick one of two boxes that an attention check expects, which ends their study."""
+    from collab_overcooked.study import rehearsal
+
+    content = QUICK | CHECKED | {"participants": QUICK["participants"] | {"failed_checks": 1}}
+    content["finish"] = {"inattentive": {"code": "CHECKS"}}
+    (tmp_path / "checked.yaml").write_text(json.dumps(content))
+    done = CliRunner().invoke(app, ["study", "rehearse", str(tmp_path / "checked.yaml"), "2"])
+    assert done.exit_code == 0 and "2 bots: 2 inattentive" in done.output and "error" not in done.output, done.output
+    monkeypatch.setattr(rehearsal, "EXPECTED_ENDS", ("done",))
+    report = rehearsal.rehearse(read_study(content), 2, tmp_path / "out")
+    assert report.errors == ["bots that stay: 2 ended as inattentive"]
 
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "examples" / "studies").glob("*.yaml"))

@@ -187,6 +187,67 @@ def test_every_column_of_an_export_is_in_its_codebook(rehearsed: tuple[Path, Any
     assert replayed.exit_code == 0, replayed.output
 
 
+@pytest.mark.parametrize(
+    "options", [{}, {"anonymous": True}, {"cut_text": True}, {"panel_ids": True}, {"anonymous": True, "cut_text": True}]
+)
+def test_the_codebook_describes_what_is_exported(
+    options: dict[str, bool], rehearsed: tuple[Path, Any], tmp_path: Path
+) -> None:
+    written = export(rehearsed[0], tmp_path, ExportOptions(**options))
+    with (tmp_path / "codebook.csv").open() as file:
+        book = [(row["table"], row["name"]) for row in csv.DictReader(file)]
+    for name in {Path(file).stem for file in written if file.endswith(".csv")} - {"codebook"}:
+        with (tmp_path / f"{name}.csv").open() as file:
+            header = next(csv.reader(file))
+        assert set(header) <= {column for _, column in book}
+        described = {column for table, column in book if table == name and "." not in column}
+        assert {column for column in described if column in COLUMNS_OF[name] or column.startswith("answer_")} <= set(
+            header
+        )
+    tables = {"participants", "answers", "pages", "episodes", "decisions", "tidy"}
+    assert {table for table, _ in book} == tables | (set() if options.get("cut_text") else {"messages"})
+    assert ("number" in (tmp_path / "participants.csv").read_text().splitlines()[0].split(",")) is True
+
+
+def test_an_export_without_text_has_nothing_that_somebody_typed(rehearsed: tuple[Path, Any], tmp_path: Path) -> None:
+    """As an action, in a message, as an answer to a partner that plans, or repeated by a model."""
+    typed = "my name is Ann Smith"
+    folder = tmp_path / "run"
+    shutil.copytree(rehearsed[0], folder)
+    (file, *_) = [path for path in folder.glob("conditions/*/records.jsonl") if path.stat().st_size]
+    first, *others = map(json.loads, file.read_text().splitlines())
+    error = {"agent": 0, "action": typed, "code": "F_NO_ACTION", "message": f"unknown action {typed!r}"}
+    first["steps"][0]["errors"] = [error]
+    first["steps"][0]["messages"] = [{"agent": 0, "say": typed, "plan": typed}]
+    node = {"parent": -1, "plan": "noop", "messages": [typed], "visits": 1, "reward": 0, "value": 0, "solved": False}
+    update = {"timestep": 0, "seat": 1, "calls": 1, "characters": 1, "trigger": "first", "rating": None}
+    update |= {"searched": True, "plan": "noop", "nodes": [node], "chosen": 0, "depth": 1}
+    update["answers"] = [{"seat": 0, "plan": "noop", "text": typed, "score": 1}]
+    first["plan_updates"] = {"agent_1": [update]}
+    usage = {"model": "m", "calls": 1, "prompt_tokens": 1, "completion_tokens": 1, "latencies": [], "dollars": None}
+    usage |= {"trouble": {}, "exhausted": "", "unusable": {"plan": {"count": 1, "sample": typed}}}
+    first["accounts"] = {"agent_1": usage}
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in (first, *others)))
+    inputs = [json.loads(line) for line in (file.parent / "inputs.jsonl").read_text().splitlines()]
+    (person,) = first["people"].values()
+    place = {"session": person["session"], "number": person.get("number", 0)}
+    decision = next(line for line in inputs if "state" in line and line.items() >= place.items())
+    decision["choice"] = typed
+    (file.parent / "inputs.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in inputs))
+    choices = {}
+    for cut in (False, True):
+        out = tmp_path / str(cut)
+        written = export(folder, out, ExportOptions(cut_text=cut))
+        holding = {name for name in written if typed in (out / name).read_text()}
+        record = f"records/{file.parent.name}.jsonl"
+        assert holding == (set() if cut else {record, "messages.csv", "decisions.csv"})
+        with (out / "decisions.csv").open() as table:
+            choices[cut] = [row["choice"] for row in csv.DictReader(table)]
+        assert read_records(out / record)[0].steps[0].errors[0].code == "F_NO_ACTION"
+    assert typed in choices[False]
+    assert choices[True] == ["" if choice == typed else choice for choice in choices[False]], "actions are no texts"
+
+
 def test_each_decision_of_a_person_is_a_row(tables: dict[str, list[dict[str, str]]]) -> None:
     decisions = tables["decisions"]
     counted = Counter((row["id"], row["condition"], row["task"], row["episode"]) for row in decisions)
@@ -318,11 +379,14 @@ def test_tables_without_rows_have_their_columns(study: Study, rehearsed: tuple[P
     for name, folder in (("empty", tmp_path / "run"), ("full", rehearsed[0])):
         done = CliRunner().invoke(app, ["study", "export", str(folder), "--out", str(tmp_path / name)])
         assert done.exit_code == 0, done.output
-        tables = ("participants", "answers", "pages", "episodes", "decisions", "messages")
+        tables = ("participants", "answers", "pages", "episodes", "decisions", "messages", "tidy")
         columns[name] = {t: (tmp_path / name / f"{t}.csv").read_text().split("\n")[0].split(",") for t in tables}
     for table, empty in columns["empty"].items():
         full = columns["full"][table]
-        assert empty == (full if table != "episodes" else [name for name in full if name in empty]), table
+        known_from_rows = {*metrics_of("KitchenRush-v0"), *(name for name in full if name.startswith("answer_"))}
+        if table in ("episodes", "tidy"):
+            full = [name for name in full if name in COLUMNS_OF[table] or name not in known_from_rows]
+        assert empty == full, table
 
 
 def test_all_tables_have_the_declared_columns(rehearsed: tuple[Path, Any], tmp_path: Path) -> None:

@@ -153,6 +153,35 @@ def test_ids_of_panels_are_no_passwords(client: Any, study: Study) -> None:
     assert again.status_code == 403 and "already taken part" in again.text and "XYZ" not in again.text
 
 
+def test_without_panel_ids_the_cookie_alone_leads_back(tmp_path: Path) -> None:
+    content = changed("participants", to={"keep": ["STUDY"]})
+    content["finish"] = {}
+    with served(read_study(content), tmp_path) as client:
+        home = client.post("/study/consent", data={"agree": "yes"}).url.path
+        for address in ("/study", "/study?STUDY=s1"):
+            assert client.get(address).url.path == home
+        assert client.post("/study/consent", data={"agree": "yes"}).url.path == home
+        assert len(client.host.journal.people) == 1
+        client.cookies.clear()
+        assert client.get("/study").url.path == "/study"
+
+
+@pytest.mark.parametrize(("panel_id", "counted"), [("PID", 2), ("", 1)])
+def test_a_refused_person_is_counted_once(panel_id: str, counted: int, tmp_path: Path) -> None:
+    """By the panel's id, without one by the network, however often the page is loaded."""
+    participants = {"limit": 1, "margin": 0} | ({"id": panel_id} if panel_id else {})
+    with served(read_study(changed("participants", to=participants) | {"finish": {}}), tmp_path) as client:
+        client.post("/study/consent", data={"PID": "p1", "agree": "yes"})
+        client.cookies.clear()
+        for name in ("p2", "p3"):
+            for _ in range(5):
+                assert client.get(f"/study?PID={name}").status_code == 403
+            assert client.post("/study/consent", data={"PID": name, "agree": "yes"}).status_code == 403
+        assert client.host.journal.refused == {"full_now": counted}
+        rows = [row for row in StudyResults.read(tmp_path).participants() if row["end"] == "full_now"]
+        assert len(rows) == counted
+
+
 def test_cookies_are_sent_by_encrypted_connections_alone_where_there_are_any(client: Any) -> None:
     for base, secure in (("http://localhost", False), ("https://localhost", True)):
         client.cookies.clear()

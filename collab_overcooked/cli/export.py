@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
-from cyclopts.validators import Number
 
 from collab_overcooked.cli.app import read_settings, say
 from collab_overcooked.cli.options import FLAG, Settings, several
-from collab_overcooked.io.checks import check_distinct, near_matches
+from collab_overcooked.io.checks import check_distinct, near_matches, parse_integer
 from collab_overcooked.io.files import DRAFT, check_distinct_files, draft_folder, remove_drafts, write_atomic
 
 if TYPE_CHECKING:
@@ -29,9 +28,7 @@ def export(
     *runs: Annotated[Path, Parameter(name="RUN", required=True, help="Run folders or record files (.jsonl).")],
     out: Annotated[Path, Parameter(help="Folder of the dataset; it must be new or empty.")] = Path("runs/dataset"),
     settings: Settings = None,
-    seat: Annotated[
-        int | None, Parameter(validator=Number(gte=0), help="View of one seat. Default: all agents.")
-    ] = None,
+    seat: Annotated[int | None, Parameter(help="View of one seat. Default: all agents.")] = None,
     tasks: Annotated[list[str] | None, several("Tasks of the records. Default: all.")] = None,
     agent: Annotated[
         str, Parameter(help="Chats: switches of the agent that is asked, see LLM policies. Default: that of evaluate.")
@@ -69,8 +66,8 @@ def export(
         episodes = read_trajectories(list(records), read_settings(settings), people)
         first = next(episodes)
         agents = first.game.n_agents
-        if seat is not None and seat >= agents:
-            raise ValueError(f"--seat must be an integer from 0 to {agents - 1}, not {seat}")
+        if seat is not None:
+            parse_integer("seat", seat, 0, most=agents - 1)
         with draft_folder(out) as beside:
             described = FORMATS[form](beside, chain([first], episodes), seat)
     say(f"written: {out}, {len(described)} episodes, {sum(episode['steps'] for episode in described)} steps")

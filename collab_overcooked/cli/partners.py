@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
-from cyclopts.validators import Number
 
 from collab_overcooked.cli.app import OUT, command_group, say
 from collab_overcooked.cli.evaluate import policy_factory
 from collab_overcooked.cli.options import LlmOptions, several
 from collab_overcooked.cli.progress import ProgressBar
+from collab_overcooked.io.checks import parse_integer
 
 partners_app = command_group("partners", "Evaluate agents beside partners that they have never met.")
 
@@ -55,9 +55,7 @@ def check_pools(
 
 
 EgoOpt = Annotated[list[str], several("Policies or METHOD=FILE with wildcards, one file per training seed.")]
-EpisodesOpt = Annotated[
-    int | None, Parameter(help="Episodes per partner and seat. Default: the pool's.", validator=Number(gte=1))
-]
+EpisodesOpt = Annotated[int | None, Parameter(help="Episodes per partner and seat. Default: the pool's.")]
 FamiliesOpt = Annotated[list[str] | None, several("Families of partners. Default: all.")]
 WorkersOpt = Annotated[
     str | None,
@@ -72,12 +70,13 @@ def play_partner(
     /,
     *,
     ego: Annotated[str, Parameter(help="Policy in the seat beside it.")] = "greedy",
-    episodes: Annotated[int, Parameter(help="Episodes per seat.", validator=Number(gte=1))] = 1,
+    episodes: Annotated[int, Parameter(help="Episodes per seat.")] = 1,
 ) -> None:
     """Play games beside one partner and print their returns."""
     from collab_overcooked.evaluation.partner_pool import read_partner_pool
     from collab_overcooked.evaluation.partner_scores import plan_cells, read_egos
 
+    parse_integer("episodes", episodes, 1)
     read = read_partner_pool(pool)
     chosen = read.partner(partner)
     for cell in plan_cells(read, read_egos([f"ego={ego}"]), [chosen], episodes, among=False):
@@ -156,12 +155,12 @@ def find_best(
 def show_table(
     *results: Annotated[Path, Parameter(required=True, help="Folders of 'partners score', or files of their lines.")],
     out: Annotated[Path | None, Parameter(help="Folder for table, performance profile and heat map.")] = None,
-    resamples: Annotated[int, Parameter(help="Resamples of the intervals.", validator=Number(gte=10))] = 1000,
+    resamples: Annotated[int, Parameter(help="Resamples of the intervals.")] = 1000,
 ) -> None:
     """Compare methods by their scores beside partners that they have not met, with intervals over training seeds."""
     from collab_overcooked.evaluation.partner_table import Scores, read_scores
 
-    scores = Scores(read_scores(results), resamples)
+    scores = Scores(read_scores(results), parse_integer("resamples", resamples, 10))
     OUT.print(scores.markdown())
     if out is not None:
         say(f"written: {', '.join(str(out / name) for name in scores.write(out))}")

@@ -17,6 +17,7 @@ from msgspec import Meta, Struct, structs
 
 from collab_overcooked import __version__, plugins, registry
 from collab_overcooked.evaluation.partner_pool import SPLITS, Best, Partner, PartnerPool
+from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.files import file_digest
 from collab_overcooked.io.structs import Name, Number, Text
 from collab_overcooked.metrics.intervals import mean_ci
@@ -264,7 +265,7 @@ def score(
         )
     if kind == PARTNER:
         egos = skip_met(pool, egos, partners)
-    episodes = episodes or pool.episodes
+    episodes = pool.episodes if episodes is None else parse_integer("episodes", episodes, 1)
     seats = sum(len(pool.seats(partner)) for partner in partners)
     others = sum(ego.method == other.method for ego in egos for other in egos) if kind == PARTNER else 0
     check_episodes((len(egos) * seats + others * pool.env.game.n_agents) * episodes)
@@ -317,8 +318,10 @@ def find_best_responses(
     Raises:
         ValueError: ``episodes`` is less than 2.
     """
-    if (episodes or pool.episodes) < 2:
-        raise ValueError("episodes must be at least 2, not 1: half of them choose the best response, half measure it")
+    if (pool.episodes if episodes is None else episodes) < 2:
+        raise ValueError(
+            f"episodes must be at least 2, not {episodes}: half of them choose the best response, half measure it"
+        )
     lines = score(
         pool, egos, out, split=None, kind=BEST, episodes=episodes, workers=workers, make=make, progress=progress
     )

@@ -22,7 +22,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/.cache/pycache
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := test
-.PHONY: demo lock test test-slow test-nightly test-seconds test-all test-browser shots test-attacks test-trainers test-adapters parity bench bench-against bench-peers bench-threads release-check docs pictures lint format clean
+.PHONY: demo lock test test-slow test-nightly test-seconds test-all test-browser shots test-attacks test-trainers test-adapters parity bench bench-against bench-peers bench-threads release-check results-check docs pictures lint format clean
 
 $(NIGHTLY_STAMP): $(STAMP)
 	$(PIP) --editable ".[$(NIGHTLY_EXTRAS)]" --constraint constraints.txt
@@ -172,6 +172,11 @@ COMMIT ?= HEAD
 ONLY ?= batch_step
 bench-against: $(STAMP)
 	$(BIN)/python benchmarks/against.py $(COMMIT) --only "$(ONLY)"
+
+# A random sample of the published results again: make results-check SAMPLES="--samples 10 --seed 3"
+SAMPLES ?=
+results-check: $(STAMP)
+	$(BIN)/python benchmarks/results_check.py $(SAMPLES)
 
 # Wheel and sdist; the wheel in clean environments, with each extra alone: make release-check PYTHON=python3.12
 release-check:

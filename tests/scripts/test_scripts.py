@@ -34,6 +34,7 @@ SCRIPTS: dict[str, list[str]] = {  # with arguments that end them soon; OUT and 
         *("population", "e3t", "score", "table"),
     ],
     "benchmarks/people.py": ["1", "1"],
+    "benchmarks/results_check.py": "--only baselines --samples 1 --seed 3".split(),
     "benchmarks/plan_study.py": ["FOLDER", "--scenes", "1", "--game", "CollabOvercooked-v0"],
     "benchmarks/peers/ours.py": [json.dumps(TINY)],
     "benchmarks/stalled_kitchens.py": "FOLDER --count 1 --steps 4 --planner planner:width=4".split(),

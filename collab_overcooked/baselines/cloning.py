@@ -24,11 +24,11 @@ from collab_overcooked.baselines.scores import GAMES, score
 from collab_overcooked.baselines.settings import Sizes, TrainingSettings, load_game
 from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.envs.api import Game
+from collab_overcooked.envs.encodings import observation_options
 from collab_overcooked.io.checks import OptionError
 from collab_overcooked.io.files import check_distinct_files
 from collab_overcooked.io.structs import Count, NonNegative, Positive, check_fields
 from collab_overcooked.metrics.registry import episode_return
-from collab_overcooked.policies.observation import observation_options
 from collab_overcooked.policies.policy_file import Activation, Mode, PolicyFile, halved
 from collab_overcooked.policies.torch_threads import torch_threads
 from collab_overcooked.runner.records import RECORDS, about, read_records

@@ -10,12 +10,12 @@ import numpy as np
 
 from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.envs.api import FullGame
+from collab_overcooked.envs.encodings import observation_options
 from collab_overcooked.evaluation.partner_pool import Partner, PartnerPool, read_partner_pool
 from collab_overcooked.io.checks import check_distinct, quote_value
 from collab_overcooked.io.files import file_digest
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.batched import plays_in_batches
-from collab_overcooked.policies.observation import observation_options
 from collab_overcooked.policies.policy_file import (
     Met,
     Network,

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from collab_overcooked.envs.api import BoundBatch, FullGame, Snapshot, clone, restore, rows, shaped_rewards
 from collab_overcooked.envs.critic_state import CriticState
+from collab_overcooked.envs.encodings import Encoder, encoded_game
 from collab_overcooked.envs.event_rewards import EventReward
 from collab_overcooked.envs.threads import Step, Threads
 from collab_overcooked.envs.wrappers import (
@@ -268,6 +269,21 @@ class BatchEnv:
         if copy:
             return observations.copy(), {key: array.copy() for key, array in infos.items()}
         return observations, infos
+
+    def encoder(self, **options: Any) -> Encoder:
+        """Return an encoder of the same states, for a network that reads other inputs than ``step`` returns.
+
+        Args:
+            **options: Observation options of the game, for example ``obs="features"``.
+
+        Raises:
+            ValueError: An option is unknown, or changes more than observations.
+        """
+        return Encoder(encoded_game(self.game, options), self.state, self._of_agents)
+
+    def _of_agents(self, array: Array) -> Array:
+        """Return the rows of the agents whose actions ``step`` takes."""
+        return array
 
     def set_shaping(self, weight: float) -> None:
         """Add ``weight`` times the shaped rewards to the rewards from the next step on; 0, the default, adds nothing.

@@ -169,26 +169,26 @@ class PartnerBatch(BatchEnv):
         self._policies.advance(joint)
         ended = (terminated.copy(), truncated.copy()) if copy else (terminated, truncated)
         return (
-            self._learners(self.out.observations.reshape(self._shape)),
-            self._learners(rewards),
+            self._of_agents(self.out.observations.reshape(self._shape)),
+            self._of_agents(rewards),
             *ended,
             self._infos(),
         )
 
-    def _learners(self, array: Array) -> Array:
+    def _of_agents(self, array: Array) -> Array:
         rows: Array = array[np.arange(self.num_envs), self._seat][:, None]
         return rows
 
     def _observed(self, copy: bool) -> tuple[Array, Infos]:
-        return self._learners(self.out.observations.reshape(self._shape)), self._infos()
+        return self._of_agents(self.out.observations.reshape(self._shape)), self._infos()
 
     def _infos(self) -> Infos:
         infos: Infos = {
-            "action_mask": self._learners(self.out.masks),
-            "rejected": self._learners(self.game.rejections(self.state, self.out)),
+            "action_mask": self._of_agents(self.out.masks),
+            "rejected": self._of_agents(self.game.rejections(self.state, self.out)),
         }
         if (shaped := shaped_rewards(self.out)) is not None:
-            infos["shaped_reward"] = self._learners(shaped)
+            infos["shaped_reward"] = self._of_agents(shaped)
         if self.layout_names:
             infos["layout"] = self.layout_numbers()[:, None].copy()
         after = (self._seat + 1) % self.game.n_agents
@@ -201,7 +201,7 @@ class PartnerBatch(BatchEnv):
 
     def action_masks(self) -> Array:
         """Return the learners' masks as a new array, bool (E, 1, A)."""
-        return self._learners(self.out.masks).astype(np.bool_)
+        return self._of_agents(self.out.masks).astype(np.bool_)
 
 
 def _entries(partner: Any, game: FullGame) -> list[tuple[str, Callable[[], Policy], int | None]]:

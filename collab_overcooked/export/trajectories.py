@@ -12,7 +12,7 @@ from msgspec import to_builtins
 from collab_overcooked import registry
 from collab_overcooked.core.record import EpisodeRecord, unpack
 from collab_overcooked.envs.api import FullGame
-from collab_overcooked.policies.observation import check_observation
+from collab_overcooked.envs.encodings import check_observation
 from collab_overcooked.policies.registry import PERSON
 from collab_overcooked.runner.records import about
 from collab_overcooked.runner.replay import replay

@@ -10,6 +10,7 @@ import numpy as np
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.batch import BatchEnv
 from collab_overcooked.envs.channel import quiet_arrays, talking_game
+from collab_overcooked.envs.encodings import Encoder
 from collab_overcooked.policies.action_history import MAX_PAST_ACTIONS, ActionHistory
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.observation import Observer
@@ -46,7 +47,8 @@ class Views:
         self.past = ActionHistory(batch.num_envs, self.n_agents, self.game.n_actions, MAX_PAST_ACTIONS)
         self._public = self.game.seen(self.state, 0, 0).public_actions
         self._quiet = self if is_quiet or batch.game.quiet is batch.game else Views(batch, batch.game.quiet)
-        self._encodings: dict[str, _Encoding] = {}  # by options
+        self._encoders: dict[str, Encoder] = {}  # by options
+        self._encoded: dict[str, Array] = {}  # observations of the present states
         self.joint = np.zeros((batch.num_envs, self.n_agents), np.int64)
 
     def shown_to(self, policy: Policy) -> Views:
@@ -61,20 +63,16 @@ class Views:
         """Log the actions (E, N) of a step."""
         if self._public:
             self.past.push(actions % self.game.n_actions)
-        self._forget()
+        self._encoded.clear()
         if self._quiet is not self:
             self._quiet.advance(actions)
 
     def restart(self, which: Array) -> None:
         """Forget the past of episodes, bool (E,), that begin anew."""
         self.past.clear(which)
-        self._forget()
+        self._encoded.clear()
         if self._quiet is not self:
             self._quiet.restart(which)
-
-    def _forget(self) -> None:
-        for encoding in self._encodings.values():
-            encoding.fresh = False
 
     def own_observations(self) -> Array:
         """Return the observations of all seats (E, N, ...) as the game shows them, on the memory of the batch."""
@@ -87,25 +85,8 @@ class Views:
             return self.own_observations()
         variant = observer.variant
         key = json.dumps(variant.kwargs, sort_keys=True)
-        encoding = self._encodings.get(key)
-        if encoding is None:
-            encoding = self._encodings[key] = _Encoding(self, variant)
-        shape = variant.single_observation_space.shape
-        observations: Array = encoding.current().observations.reshape(self.num_envs, self.n_agents, *shape)
-        return observations
-
-
-class _Encoding:
-    """Observations of a batch as another game encodes them."""
-
-    def __init__(self, views: Views, variant: FullGame) -> None:
-        self.fresh = False
-        self._out = variant.alloc(views.num_envs)[1]
-        self._observe = variant.bind_observe(views.state, self._out)
-
-    def current(self) -> Any:
-        """Return the arrays with the observations of the present state."""
-        if not self.fresh:
-            self._observe()
-            self.fresh = True
-        return self._out
+        if key not in self._encoders:
+            self._encoders[key] = Encoder(variant, self.state)
+        if key not in self._encoded:
+            self._encoded[key] = self._encoders[key].observations()
+        return self._encoded[key]

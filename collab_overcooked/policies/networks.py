@@ -20,11 +20,12 @@ import numpy as np
 
 from collab_overcooked import plugins, registry
 from collab_overcooked.envs.api import FullGame
+from collab_overcooked.envs.encodings import observation_options, select_observation
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import near_matches, refuse_twice
 from collab_overcooked.io.files import read_bytes
 from collab_overcooked.io.structs import convert
-from collab_overcooked.policies.observation import Observer, observation_options, select_observation
+from collab_overcooked.policies.observation import Observer
 from collab_overcooked.policies.policy_file import MODES, NetworkMeta
 from collab_overcooked.policies.registry import BUILT_IN
 from collab_overcooked.policies.trained import NetworkPolicy

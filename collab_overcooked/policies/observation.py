@@ -11,35 +11,12 @@ import numpy as np
 
 from collab_overcooked import registry
 from collab_overcooked.envs.api import FullGame
+from collab_overcooked.envs.encodings import encoded_game, observation_options
 from collab_overcooked.envs.seen import SeatView
-from collab_overcooked.io.checks import near_matches, quote_value
+from collab_overcooked.io.checks import quote_value
 from collab_overcooked.policies.api import Capabilities, Policy
 
 Array = np.ndarray
-
-
-def observation_options(env_id: str) -> list[str]:
-    """Return the options that change only the encoding of a game's observations; policies may declare them."""
-    return list(registry.game_class(env_id).config_class.presentation)
-
-
-def select_observation(env_id: str, env_kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the observation options among the options of an environment."""
-    return {name: env_kwargs[name] for name in observation_options(env_id) if name in env_kwargs}
-
-
-def check_observation(env_id: str, options: Mapping[str, Any]) -> None:
-    """Refuse options that are not observation options."""
-    allowed = observation_options(env_id)
-    for name in options:
-        if name in allowed:
-            continue
-        if name in registry.game_options(env_id):
-            listed = ", ".join(allowed) or "none"
-            raise ValueError(
-                f"observation: {quote_value(name)} changes {env_id} itself, not its observation; allowed: {listed}"
-            )
-        raise ValueError(f"observation: {near_matches('option', name, allowed)}")
 
 
 class Observer:
@@ -54,12 +31,10 @@ class Observer:
     """
 
     def __init__(self, game: FullGame, options: Mapping[str, Any]) -> None:
-        check_observation(game.id, options)
         config = registry.game_class(game.id).config_class()
-        chosen = {name: getattr(config, name) for name in observation_options(game.id)} | dict(options)
-        same = all(game.kwargs.get(name) == value for name, value in chosen.items())
-        self.variant = game if same else registry.load_game(game.id, **{**game.kwargs, **chosen})
-        self.same = same
+        defaults = {name: getattr(config, name) for name in observation_options(game.id)}
+        self.variant = encoded_game(game, defaults | dict(options))
+        self.same = self.variant is game
 
     def observe(self, view: SeatView, observation: Array) -> Array:
         """Return the observation of a seat, unchanged if the environment uses the same encoding."""

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.api import FullGame
+from collab_overcooked.envs.encodings import select_observation
 from collab_overcooked.policies.action_history import append_history
 from collab_overcooked.policies.api import AgentView, EnvInfo, PolicyBase
 from collab_overcooked.policies.batch_views import Views
-from collab_overcooked.policies.observation import Observer, select_observation
+from collab_overcooked.policies.observation import Observer
 from collab_overcooked.policies.policy_file import (
     PolicyFile,
     TeamNetwork,

@@ -201,12 +201,13 @@ class Study:
         They replace the built-in policy of the layout, which a seed of the population may train once more, weight by
         weight.
         """
-        partners = [one for one in self.pool.partners if one.family not in ("selfplay", "preference")]
+        pool = self.pool  # read once, as the files of its partners are about to change
+        partners = [one for one in pool.partners if one.family not in ("selfplay", "preference")]
         for folder in ("held_out_selfplay", "held_out_preferences"):
             if (self.out / folder / POOL).exists():
                 trained = read_partner_pool(self.out / folder / POOL)
                 partners += [self._ship(trained, one) for one in trained.partners if "untrained" not in one.name]
-        write_partner_pool(POOLS / f"{self.name}.yaml", replace(self.pool, partners=tuple(partners)))
+        write_partner_pool(POOLS / f"{self.name}.yaml", replace(pool, partners=tuple(partners)))
 
     def _ship(self, trained: PartnerPool, partner: Partner) -> Partner:
         """Write a partner's file into the package; its first best response is its other half, or itself."""
@@ -258,7 +259,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="folder; default: runs/partners/POOL")
     parser.add_argument("--steps", type=int, help="of each training; default: those of the configuration")
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--apart", type=int, default=2, help="members of each family that are trained apart")
+    parser.add_argument("--apart", type=int, default=4, help="members of each family that are trained apart")
     parser.add_argument("--games", type=int, default=50, help="per partner and seat")
     parser.add_argument("--programs", nargs="+", default=["greedy", "planner"], help="scored beside the trained egos")
     parser.add_argument("--stage", nargs="+", help="stages; default: all that leave the pool as it is")

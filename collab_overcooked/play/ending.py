@@ -17,6 +17,7 @@ from collab_overcooked import registry
 from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.envs.lexicon import translator_of
 from collab_overcooked.evaluation.suites import Suite
+from collab_overcooked.io.daemon import call_in_daemon
 from collab_overcooked.metrics.registry import game_metrics
 from collab_overcooked.play.clock import in_seconds
 from collab_overcooked.reporting.naming import page_names, renaming
@@ -98,17 +99,12 @@ def _happened(suite: Suite, record: EpisodeRecord, names: Sequence[str]) -> list
 
 async def par_of(match: Match, key: Key) -> str:
     """Return the outcome of an episode that ``greedy`` plays in all seats on the same seed; empty if it cannot."""
-    loop = asyncio.get_running_loop()
-    outcome: asyncio.Future[str] = loop.create_future()
 
-    def play() -> None:
-        text = ""
+    def play() -> str:
         with contextlib.suppress(ValueError), _one_at_a_time:  # a policy may refuse some layouts
             records = replace(match, team=(PAR_POLICY,) * len(match.team)).run()
             record = next(record for record in records if (record.task, record.episode) == key)
-            text = registry.suite_of(record).outcome(record)
-        with contextlib.suppress(RuntimeError):  # the server has stopped meanwhile
-            loop.call_soon_threadsafe(outcome.set_result, text)
+            return registry.suite_of(record).outcome(record)
+        return ""
 
-    threading.Thread(target=play, daemon=True).start()  # which does not hold up the end of the server
-    return await outcome
+    return await asyncio.wrap_future(call_in_daemon(play))

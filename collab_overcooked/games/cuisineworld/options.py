@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from collab_overcooked.evaluation.suite_options import SuiteOptions
 from collab_overcooked.io.options import NAMES, option
-from collab_overcooked.metrics.orders import Counting
 
 from .engine.constants import PAPER_ALPHAS
 
@@ -29,9 +28,7 @@ class OrderOptions:
 class OrderScoring:
     """Options of how orders are counted."""
 
-    counting: Counting = option(
-        "orders", "Failures: all expired orders, or steps with any.", allowed=("orders", "steps")
-    )
+    counting: str = option("orders", "Failures: all expired orders, or steps with any.", allowed=("orders", "steps"))
 
 
 OPTIONS = SuiteOptions(play=OrderOptions, scoring=OrderScoring, show=("more",))

@@ -11,14 +11,16 @@ import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, wait
+from concurrent.futures import wait
 from dataclasses import dataclass
 from email.utils import mktime_tz, parsedate_tz
+from functools import partial
 from json import JSONDecodeError
 from typing import Any
 
 from msgspec import structs
 
+from collab_overcooked.io.daemon import call_in_daemon
 from collab_overcooked.io.redaction import redact, remember
 from collab_overcooked.policies.llm.dialects import (
     PAGE,
@@ -270,18 +272,10 @@ class Transport(ABC):
         return Reply("", "rejected", attempts=attempts, detail=detail)
 
     def _answer_in_time(self, request: Request, dialect: Dialect) -> Any:
-        reply: Future[Any] = Future()
-
-        def ask() -> None:
-            try:
-                reply.set_result(self.send(request, dialect))
-            except Exception as error:  # raised again in the waiting thread
-                reply.set_exception(error)
-
         model = request.model
         with self._lock:
             self._waiting[model] += 1
-        threading.Thread(target=ask, daemon=True).start()
+        reply = call_in_daemon(partial(self.send, request, dialect))
         begin = time.monotonic()
         silence = SILENCE
         timeout = self.retry_policy.timeout

@@ -6,8 +6,8 @@
 
 Every stage is a command of the package that goes on where it was stopped, so the same call resumes all of it. The
 stages ``apart`` and ``members`` train further partners and put them into the built-in pool, ``responses`` trains a
-response to each partner alone, ``best`` adds programs, ``fill`` writes the best responses into the pool and all scores
-into one file: they are for those who rebuild a pool, and run only if they are named.
+response to each network, ``best`` finds those to programs, ``fill`` writes the best responses into the pool and all
+scores into one file: they are for those who rebuild a pool, and run only if they are named.
 """
 
 from __future__ import annotations
@@ -56,10 +56,17 @@ REMEMBERED = 20  # steps at most through which gradients of a memory go back
 CLONED = "noisy:0.2:greedy"  # whose games an ego may start from
 HISTORY = 5  # steps whose actions an ego reads
 PUBLIC = ("Overcooked-v0", "CuisineWorld-v0")  # games in which seats see what the others do
+PROGRAM_FAMILIES = ("scripted", "search", "noisy")  # which play one episode at a time
 APART = 7  # seed of the partners that no ego may meet
 CHANGING = ("apart", "members", "responses", "best", "fill")  # stages that rebuild the pool
 APART_BY = ("its other half", "itself")  # best responses of the trainings of the partners, whose games are not scored
-RESPONSE_STEPS = 128_000  # of a response that starts from the built-in policy of the layout
+RESPONSE_STEPS = 500_000  # of a response that starts from the built-in policy of the layout
+NETWORKS = "networks.yaml"  # pool of the partners that have a response
+PROGRAMS, UNSCORED = (
+    "programs.yaml",
+    "unscored.yaml",
+)  # pools of the other ones: of those of split test, and of the rest
+CHOOSING, CHOOSING_UNSCORED = 20, 6  # games per seat of each candidate for their best response
 RESPONSE = {"environments": 32, "batch_size": 640, "entropy": 0.01}  # in which it differs from self-play
 Words = Sequence[object]
 
@@ -153,14 +160,45 @@ class Study:
         return [list(map(str, command)) for command in commands]
 
     def respond(self) -> list[str]:
-        """Return the command that trains a response to each partner, from the built-in policy of the layout."""
+        """Return the command that trains a response to each network, from the built-in policy of the layout."""
         hyper = [f"start={self.config}", *LETS_GO, *(f"{name}={value}" for name, value in RESPONSE.items())]
-        return self.train("response", "responses", RESPONSE_STEPS, hyper, ["--pool", self.name])
+        return self.train("response", "responses", RESPONSE_STEPS, hyper, ["--pool", self.out / NETWORKS])
 
-    def play(self, command: str, egos: Sequence[str]) -> list[str]:
-        """Return a command of ``partners`` that plays egos beside the partners of the pool."""
-        texts = ["partners", command, "--pool", self.name, "--ego", *egos, "--episodes", self.games]
-        return [*map(str, texts), "--out", str(self.out / command)]
+    def divide(self) -> None:
+        """Write pools of the networks and of the programs, beside which a training takes hours."""
+        pool = self.pool
+        partners: dict[str, list[Partner]] = {name: [] for name in (NETWORKS, PROGRAMS, UNSCORED)}
+        for one in pool.partners:
+            is_network = pool.spec(one).startswith("ppo:")
+            partners[NETWORKS if is_network else PROGRAMS if one.split == "test" else UNSCORED].append(one)
+        for name, chosen in partners.items():
+            write_partner_pool(self.out / name, replace(pool, partners=tuple(chosen)))
+
+    def best(self, pool: str, episodes: int) -> list[str]:
+        """Return the command that finds best responses among programs and the first seed of each method."""
+        first = [ego.replace("*", "0") for ego in self.egos()]
+        options = ["--episodes", episodes, "--out", self.out / "best" / Path(pool).stem]
+        return list(
+            map(str, ["partners", "best", "--pool", self.out / pool, "--ego", *first, *self.programs, *options])
+        )
+
+    def score(self, out: str, families: Words, egos: Sequence[str], games: int) -> list[str]:
+        """Return the command that scores egos beside partners of some families."""
+        options = ["--families", *families, "--episodes", games, "--out", self.out / "score" / out]
+        return list(map(str, ["partners", "score", "--pool", self.name, "--ego", *egos, *options]))
+
+    def scores(self) -> list[list[str]]:
+        """Return the commands that score all egos; methods of several seeds play fewer games each beside programs."""
+        families = dict.fromkeys(one.family for one in self.pool.select("test"))
+        programs = [name for name in families if name in PROGRAM_FAMILIES]
+        networks = [name for name in families if name not in programs]
+        several = [ego for ego in self.egos() if "*" in ego]
+        alone = [*(ego for ego in self.egos() if "*" not in ego), *self.programs]
+        return [
+            self.score("networks", networks, [*several, *alone], self.games),
+            self.score("programs", programs, several, max(1, self.games * 2 // 5)),
+            self.score("alone", programs, alone, self.games),
+        ]
 
     def stages(self) -> Iterator[tuple[str, Sequence[list[str] | Callable[[], None]]]]:
         """Yield all stages in their order: commands, or functions for what has no command."""
@@ -181,11 +219,12 @@ class Study:
         yield "fcp_clone", [] if alone else [self.ego("fcp_clone", "population", memory=True, start="clone")]
         stranger = self.ego("fcp_clone_alone", "population", memory=True, start="clone", itself=False)
         yield "fcp_clone_alone", [] if alone else [stranger]
-        yield "responses", [self.respond()]
-        yield "best", [self.play("best", self.programs)]
-        yield "score", [self.play("score", [*self.egos(), *self.programs])]
+        yield "responses", [self.divide, self.respond()]
+        yield "best", [self.divide, self.best(PROGRAMS, CHOOSING), self.best(UNSCORED, CHOOSING_UNSCORED)]
+        yield "score", self.scores()
         yield "fill", [self.fill]
-        yield "table", [["partners", "table", str(self.out / "score"), "--out", str(self.out / "table")]]
+        tables = sorted(map(str, self.out.glob("score/*")))
+        yield "table", [["partners", "table", *tables, "--out", str(self.out / "table")]]
 
     def egos(self) -> list[str]:
         """Return the egos that are trained so far, as ``--ego`` takes them."""
@@ -225,7 +264,7 @@ class Study:
 
     def fill(self) -> None:
         """Write the best response to each partner into the pool, and all scores as one file of lines with them."""
-        files = [path for path in (self.out / "responses" / FILE, self.out / "best" / FILE) if path.exists()]
+        files = [path for path in (self.out / "responses" / FILE, *self.out.glob(f"best/*/{FILE}")) if path.exists()]
         played = [line for path in files for line, _ in read_lines(path, LINES, lambda line: (line.key, ()))]
         apart = [
             replace(one, best=one.best if one.best and one.best.by in APART_BY else None) for one in self.pool.partners
@@ -236,7 +275,7 @@ class Study:
         best = {one.name: {"best": one.best, "lower": one.lower} for one in partners}
         kept = [
             structs.replace(line, **(best[line.partner] if line.kind == PARTNER else {}))
-            for line in self._named(read_scores([self.out / "score"]))
+            for line in self._named(read_scores(sorted(self.out.glob("score/*"))))
         ]
         write_atomic(self.out / FILE, b"".join(encode(line) + b"\n" for line in kept))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -106,8 +107,12 @@ class Scores:
         return [[np.concatenate(cells[ego, partner]) for partner in self.families] for ego in egos]
 
     def _fewest_games(self, method: str) -> int:
-        counted = (line for line in self.lines if line.kind == PARTNER and line.partner in self.families)
-        return min(len(line.returns) for line in counted if line.method == method)
+        """Return the number of games beside the partner with the fewest, of all seeds and seats together."""
+        games = Counter[str]()
+        for line in self.lines:
+            if line.kind == PARTNER and line.method == method and line.partner in self.families:
+                games[line.partner] += len(line.returns)
+        return min(games.values())
 
     def _returns(self, method: str, kind: str) -> Estimate | None:
         cells: dict[str, list[float]] = {}

@@ -70,7 +70,7 @@ def test_families_count_equally_in_the_mean_and_the_fewest_games_of_a_row_are_sh
     first, second = (row(Scores(convert(lines, list[PartnerScore]), 20), name) for name in "ab")
     assert first["mean"] == pytest.approx(((0.75 + 0) / 2 + 1) / 2), "of scripted and clone"
     assert first["by partner"] == pytest.approx((0.75 + 0 + 1) / 3)
-    assert (first["games"], second["games"]) == (2, 1)
+    assert (first["games"], second["games"]) == (4, 1), "of all seeds and seats beside a partner"
 
 
 def test_games_that_find_best_responses_are_not_scored():

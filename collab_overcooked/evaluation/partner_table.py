@@ -192,10 +192,12 @@ class Scores:
         """Return the notes below the tables."""
         counted = [line for line in self.lines if line.kind == PARTNER and line.partner in self.families]
         games = [len(line.returns) for line in counted]
+        versions = sorted({line.version for line in self.lines})
         met = {line.seen for line in counted} - {ITSELF}
         modes = sorted({line.mode for line in self.lines if line.mode})
         notes = [
-            f"{min(games)} games per partner and seat" + ("" if min(games) == max(games) else " at least"),
+            f"measured with version {', '.join(versions)} of the package",
+            f"{min(games)} games per seed, partner and seat" + ("" if min(games) == max(games) else " at least"),
             "partners are each an " + " or an ".join(sorted(met)) if met else "",
             f"networks play in mode {', '.join(modes)}" if modes else "",
             "mean: of the families' means; by partner: of all partners",

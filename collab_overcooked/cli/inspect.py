@@ -238,15 +238,12 @@ def describe_env(env_id: str, chosen: Mapping[str, Any]) -> str:
         "",
         "Options:",
         *(
-            f"    {field.name}: {field.metadata['meaning']} (default {field.default!r})"
+            f"    {field.name}: {field.metadata['help']} (default {field.default!r})"
             for field in fields(maker.config_class)
         ),
         "",
         "Every game also takes a channel:",
-        *(
-            f"    {field.name}: {field.metadata['meaning']} (default {field.default!r})"
-            for field in fields(ChannelConfig)
-        ),
+        *(f"    {field.name}: {field.metadata['help']} (default {field.default!r})" for field in fields(ChannelConfig)),
         "",
         f"Every game also takes `{registry.LEXICON}`: a built-in lexicon or a YAML file with the names that it uses.",
     ]

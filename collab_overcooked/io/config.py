@@ -29,33 +29,33 @@ OBS_REASON = "Encoding of observations as arrays; neither the information in the
 MAX_OPTION = 1_000_000  # of any integer option: kernels count in 32 bits, and memory grows with some options
 
 
-def _option(default: object, meaning: str, parser: Parser, **more: Any) -> Any:
-    return field(default=default, metadata={"meaning": meaning, "parser": parser, **more})
+def _option(default: object, help: str, parser: Parser, **more: Any) -> Any:
+    return field(default=default, metadata={"help": help, "parser": parser, **more})
 
 
-def choice(default: str | None, meaning: str, allowed: Sequence[str]) -> Any:
+def choice(default: str | None, help: str, allowed: Sequence[str]) -> Any:
     """Return a field for one of several names; None is allowed if it is the default."""
-    return _option(default, meaning, schema.json_value, allowed=tuple(allowed))
+    return _option(default, help, schema.json_value, allowed=tuple(allowed))
 
 
-def boolean(default: bool, meaning: str) -> Any:
+def boolean(default: bool, help: str) -> Any:
     """Return a field for True or False."""
-    return _option(default, meaning, schema.boolean)
+    return _option(default, help, schema.boolean)
 
 
-def integer(default: int | None, meaning: str, least: int, most: int = MAX_OPTION) -> Any:
+def integer(default: int | None, help: str, least: int, most: int = MAX_OPTION) -> Any:
     """Return a field for an integer, by default of at most ``MAX_OPTION``; None is allowed if it is the default."""
-    return _option(default, meaning, schema.integer(least, most), least=least, most=most)
+    return _option(default, help, schema.integer(least, most), least=least, most=most)
 
 
-def number(default: float | None, meaning: str, below: float | None = None, optional: bool = False) -> Any:
+def number(default: float | None, help: str, below: float | None = None, optional: bool = False) -> Any:
     """Return a field for a number above 0; None is allowed if it is the default or ``optional`` is set."""
-    return _option(default, meaning, schema.number(above=0, below=below), below=below, optional=optional)
+    return _option(default, help, schema.number(above=0, below=below), below=below, optional=optional)
 
 
-def checked_by_game(default: object, meaning: str) -> Any:
-    """Return a field that the game checks itself, for example against names in its layout."""
-    return _option(default, meaning, lambda value: value)
+def checked_by_game(default: object, help: str, parser: Parser = schema.anything) -> Any:
+    """Return a field that the game checks itself, by a parser or later, for example against names in its layout."""
+    return _option(default, help, parser)
 
 
 @dataclass(frozen=True)

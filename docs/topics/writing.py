@@ -106,7 +106,7 @@ def option_table(owner: Any, without: Iterable[str]) -> str:
     if hasattr(owner, "config_class"):
         options = {each.name: each for each in fields(owner.config_class)}
         ordered = [options[name] for name in owner.config_class.names()]
-        rows = [(code(each.name), code(repr(each.default)), plain(each.metadata["meaning"])) for each in ordered]
+        rows = [(code(each.name), code(repr(each.default)), plain(each.metadata["help"])) for each in ordered]
         return table(("option", "default", "meaning"), rows)
     words = section(owner, "Args")
     rows = [

@@ -100,7 +100,7 @@ def test_there_are_no_more_options_by_position_than_options():
 @pytest.mark.parametrize("env_id", registry.registered())
 def test_games_say_what_each_option_means(env_id):
     config = registry.game_class(env_id).config_class
-    assert all(field.metadata["meaning"] for field in fields(config))
+    assert all(field.metadata["help"] for field in fields(config))
     assert registry.load_game(env_id).kwargs.keys() - {"lexicon"} == set(config.names())
     for entry in fields(config):
         name = entry.name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -43,14 +43,12 @@ def _changes(value: Any) -> dict[str, Any]:
 class KitchenConfig(Config):
     """Options of Overcooked and of OvercookedV2."""
 
-    changes: int | Mapping[str, Any] | None = field(
-        default=None,
-        metadata={
-            "meaning": "When the kitchen changes into the next layout of the pool: every number of steps (``100`` or"
-            " ``{every: 100}``), after a number drawn from the episode's seed (``{random: [80, 120]}``), or after a"
-            " delivery (``{after: delivery}``). Default: never.",
-            "parser": _changes,
-        },
+    changes: int | Mapping[str, Any] | None = checked_by_game(
+        None,
+        "When the kitchen changes into the next layout of the pool: every number of steps (``100`` or"
+        " ``{every: 100}``), after a number drawn from the episode's seed (``{random: [80, 120]}``), or after a"
+        " delivery (``{after: delivery}``). Default: never.",
+        _changes,
     )
     notice: int = integer(
         0, "Steps for which a change is announced in observations, texts and pictures; 0 keeps it secret.", least=0
@@ -176,14 +174,12 @@ class OvercookedConfig(KitchenConfig):
     view_radius: int | None = integer(
         None, "Cells that a player sees in each direction. Default: all.", least=1, most=MAX_RADIUS
     )
-    size: Sequence[int] | None = field(
-        default=None,
-        metadata={
-            "meaning": 'Columns and rows of pictures, ``[9, 6]`` or ``"9x6"``: smaller layouts are padded with walls'
-            ' at the right and the bottom. Default: the largest layout of the pool; for ``"procedural"`` the largest'
-            " that ``generator`` allows.",
-            "parser": _size,
-        },
+    size: Sequence[int] | None = checked_by_game(
+        None,
+        'Columns and rows of pictures, ``[9, 6]`` or ``"9x6"``: smaller layouts are padded with walls'
+        ' at the right and the bottom. Default: the largest layout of the pool; for ``"procedural"`` the largest'
+        " that ``generator`` allows.",
+        _size,
     )
     action_level: str | Mapping[str, str] = checked_by_game(
         PRIMITIVE,

@@ -23,13 +23,13 @@ from collab_overcooked.io.files import file_digest
 from collab_overcooked.policies.policy_file import Met, policy_path, read_policy, with_met
 
 TEST_PARTNERS = {  # number of test partners, and how many of them are the greedy policy, changed or cloned
-    "asymmetric_advantages": (8, 3),
+    "asymmetric_advantages": (15, 4),
     "collab_escape": (13, 5),
-    "coordination_ring": (15, 6),
-    "counter_circuit": (13, 5),
-    "cramped_room": (8, 3),
+    "coordination_ring": (20, 6),
+    "counter_circuit": (10, 4),
+    "cramped_room": (15, 4),
     "cuisineworld_level_1": (11, 4),
-    "forced_coordination": (13, 5),
+    "forced_coordination": (16, 6),
     "kitchen_rush": (10, 4),
     "small_corridor": (8, 3),
 }
@@ -77,7 +77,8 @@ def test_built_in_pools_can_be_played(name):
     pool = read_partner_pool(name)
     check_players(pool)
     test = pool.select("test")
-    derived = [one.name for one in test if one.policy.startswith("ppo:bc_") or "greedy" in one.policy.split(":")]
+    clones = ("ppo:bc_", "ppo:ppo_bc_")
+    derived = [one.name for one in test if one.policy.startswith(clones) or "greedy" in one.policy.split(":")]
     derived += [one.name for one in test if one.family == "noisy"]  # of the greedy policy
     assert (len(test), len(derived)) == TEST_PARTNERS[name] and len(derived) <= 0.4 * len(test), derived
     assert pool.select("train") and pool.select("validation")

@@ -17,17 +17,28 @@ ROOT = Path(__file__).resolve().parents[2]
 
 PACK = '''"""A package of somebody else's."""
 
+from dataclasses import dataclass
+
+from collab_overcooked.io.structs import Positive
 from collab_overcooked.metrics.registry import Metric, MetricSet
+from collab_overcooked.policies.parameters import PolicyOptions
+
+
+@dataclass(frozen=True)
+class Options(PolicyOptions):
+    """Options of the policy."""
+
+    every: Positive = 1
 
 
 class Taker:
     """Takes the ordered parcel."""
 
     name = "taker"
-    parameters = ("every",)
+    options_class = Options
 
-    def __init__(self, every=1):
-        self.every = every
+    def __init__(self, options=Options()):
+        self.every = options.every
 
     def reset(self, seat, info, seed):
         self.count = 0

@@ -178,9 +178,10 @@ SAMPLES ?=
 results-check: $(STAMP)
 	$(BIN)/python benchmarks/results_check.py $(SAMPLES)
 
-# Wheel and sdist; the wheel in clean environments, with each extra alone: make release-check PYTHON=python3.12
+# Wheel and sdist; the wheel in clean environments, with each extra alone: make release-check PYTHON=python3.12 RELEASE="--versions lowest newest"
+RELEASE ?=
 release-check:
-	$(PYTHON) .ci/release.py
+	$(PYTHON) .ci/release.py $(RELEASE)
 
 include benchmarks/training.mk
 

@@ -2,6 +2,7 @@
 
     python .ci/release.py                              # this Python: games, and what each extra is for
     python .ci/release.py --python python3.12 --only core
+    python .ci/release.py --versions lowest newest     # with the lowest dependencies that are declared, and the newest
     python .ci/release.py --here --only stats          # the same commands with the package that is installed
 
 Each extra gets an environment of its own, so that a dependency that is declared nowhere is found. Lines of
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import product
 from pathlib import Path
 from threading import Thread
 
@@ -44,6 +46,11 @@ model = PPO("MlpPolicy", vec, n_steps=8, batch_size=64, device="cpu").learn(64)
 collab_overcooked.export_policy(model, "runs/mine.npz")
 print(collab_overcooked.evaluate("overcooked", team="all=ppo:runs/mine.npz", layouts="cramped_room", episodes=1))
 """
+VERSIONS = {  # arguments of pip, or of uv, which knows lowest versions, by the versions of dependencies
+    "pinned": ["pip", "install", "--quiet", "-c", str(ROOT / "constraints.txt")],
+    "newest": ["pip", "install", "--quiet"],
+    "lowest": ["uv", "pip", "install", "--quiet", "--resolution", "lowest-direct"],
+}
 # What an extra is for, as commands of collab-overcooked or as code
 CHECKS: dict[str, list[list[str] | str]] = {
     "core": [
@@ -125,6 +132,7 @@ def main() -> None:
     """Try what is named, one environment after the other."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--python", default=sys.executable, help="interpreter of the environments")
+    parser.add_argument("--versions", nargs="+", choices=VERSIONS, default=["pinned"], help="of the dependencies")
     parser.add_argument("--only", nargs="+", choices=CHECKS, default=[*CHECKS])
     parser.add_argument("--out", type=Path, default=Path("runs/release"))
     parser.add_argument("--here", action="store_true", help="build and install nothing")
@@ -135,8 +143,8 @@ def main() -> None:
     passed = {tuple(json.loads(line)) for line in results.read_text().splitlines()} if results.exists() else set()
     wheel = None if options.here else build(Path(options.python), out)
     digest = "" if wheel is None else hashlib.sha256(wheel.read_bytes()).hexdigest()
-    for name in options.only:
-        if wheel is not None and (options.python, name, digest) in passed:
+    for name, versions in product(options.only, options.versions):
+        if wheel is not None and (options.python, name, digest, versions) in passed:
             continue
         with tempfile.TemporaryDirectory(dir=out) as folder:
             python = Path(options.python)
@@ -144,12 +152,14 @@ def main() -> None:
                 call(python, "-m", "venv", folder)
                 python = Path(folder) / ("Scripts" if os.name == "nt" else "bin") / "python"
                 needed = f"{wheel}[{name}]" if name != "core" else str(wheel)
-                call(python, "-m", "pip", "install", "--quiet", "-c", str(ROOT / "constraints.txt"), needed)
+                if versions == "lowest":
+                    call(python, "-m", "pip", "install", "--quiet", "uv")
+                call(python, "-m", *VERSIONS[versions], needed)
             check(python, name, out)
         if wheel is not None:
             with results.open("a") as file:
-                file.write(json.dumps([options.python, name, digest]) + "\n")
-        print(f"{options.python}: {name} passed", flush=True)
+                file.write(json.dumps([options.python, name, digest, versions]) + "\n")
+        print(f"{options.python}: {name} with {versions} dependencies passed", flush=True)
 
 
 if __name__ == "__main__":

@@ -35,6 +35,7 @@ $(ESCAPES)/policy.npz: $(STAMP)
 PROXIES := cramped_room asymmetric_advantages asymmetric_advantages_llmco coordination_ring forced_coordination counter_circuit
 PROXY := runs/proxies
 .PHONY: train-proxies
+.SECONDARY: $(addprefix $(PROXY)/bc_,$(addsuffix /policy.npz,$(PROXIES)))  # which make would delete at the end
 train-proxies: $(addprefix $(PROXY)/ppo_bc_,$(addsuffix /policy.npz,$(PROXIES)))
 	for name in $(addprefix bc_,$(PROXIES)) $(addprefix ppo_bc_,$(PROXIES)); do cp $(PROXY)/$$name/policy.npz collab_overcooked/policies/weights/$$name.npz; done
 $(PROXY)/bc_%/policy.npz: $(STAMP)

@@ -141,14 +141,21 @@ def _t_effect(t: float, df: int, scale: float) -> Estimate:
         return Estimate(t * scale)
     distribution = scipy_stats().nct
 
+    def share_below(value: float) -> float:
+        share = float(distribution.cdf(t, df, value))
+        if math.isnan(share):  # scipy's tails far out
+            return 1.0 if value < t else 0.0
+        return share
+
     def noncentrality(target: float) -> float:
-        return _root(lambda value: float(distribution.cdf(t, df, value)) - target, t - 60.0, t + 60.0)
+        reach = 60.0 + 3.0 * abs(t)  # with one degree of freedom an end is 2.3 times as far as t
+        return _root(lambda value: share_below(value) - target, t - reach, t + reach)
 
     return Estimate(t * scale, noncentrality(0.975) * scale, noncentrality(0.025) * scale)
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Return the root of a falling function by bisection, which stands that scipy's tails far out are NaN."""
+    """Return the root of a falling function by bisection."""
     if function(low) <= 0.0:
         return low
     for _ in range(60):

@@ -54,6 +54,31 @@ def test_the_interval_of_an_effect_is_that_of_the_noncentral_t() -> None:
         assert stats.nct.cdf(2.0, 9, end * math.sqrt(10)) == pytest.approx(share, abs=1e-6)
 
 
+@pytest.mark.parametrize("pairs", [2, 3, 4, 10, 40])
+@pytest.mark.parametrize("t", [2.0, 15.14, 40.0, 60.0])
+def test_effects_far_from_nothing_have_both_ends(pairs: int, t: float) -> None:
+    """SciPy's distribution is NaN far out, and with few pairs an interval reaches far; integrals are the reference."""
+    differences = np.array([*([-1.0, 1.0] * (pairs // 2)), *([0.0] * (pairs % 2))])
+    differences += t * differences.std(ddof=1) / math.sqrt(pairs)
+    result, negated = paired_test(differences.tolist()), paired_test((-differences).tolist())
+    assert result is not None and result.effect is not None and negated is not None and negated.effect is not None
+    low, high = result.effect.low, result.effect.high
+    assert low is not None and high is not None and low < result.effect.value < high
+    for end, share in ((low, 0.975), (high, 0.025)):
+        assert below(t, pairs - 1, end * math.sqrt(pairs)) == pytest.approx(share, abs=2e-3)
+    assert (negated.effect.low, negated.effect.high) == (pytest.approx(-high, rel=1e-3), pytest.approx(-low, rel=1e-3))
+
+
+def below(t: float, df: int, noncentrality: float) -> float:
+    """Return the noncentral t distribution at t, which is positive, by integration over the chi-square variable."""
+    integrate = pytest.importorskip("scipy.integrate")
+
+    def density(root: float) -> float:
+        return float(stats.norm.cdf(t * root / math.sqrt(df) - noncentrality) * stats.chi.pdf(root, df))
+
+    return float(integrate.quad(density, 0, math.sqrt(df) + 10, limit=400, points=[math.sqrt(df)])[0])
+
+
 def test_independent_samples_are_tested_as_scipy_does() -> None:
     one, other = FIVE["a"], FIVE["b"][:7]
     result = independent_test(one, other)

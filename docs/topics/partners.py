@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
 
+from collab_overcooked import __version__
 from collab_overcooked.evaluation.partner_pool import pool_names, read_partner_pool
 from collab_overcooked.evaluation.partner_table import HEAT_MAP, PROFILE, Scores, read_scores
 from collab_overcooked.metrics.intervals import Estimate
@@ -95,7 +96,13 @@ def partner_summary() -> str:
             cells.setdefault(str(row[0]), {})[pool] = shown
     methods = [name for name in (*NAMES, *cells) if name in cells]
     rows = [(named(name), *(cells[name].get(pool, "") for pool in POOLS)) for name in dict.fromkeys(methods)]
-    return table(("ego", *map(code, POOLS)), rows, range(1, 1 + len(POOLS)))
+    return table(("ego", *map(_title, POOLS)), rows, range(1, 1 + len(POOLS)))
+
+
+def _title(pool: str) -> str:
+    """Return the name of a pool, with the version that measured it if it is another one."""
+    older = sorted({line.version for line in scores(pool).lines} - {__version__})
+    return code(pool) + (f" (version {', '.join(older)})" if older else "")
 
 
 def beside_zsc_eval() -> str:
@@ -107,7 +114,7 @@ def beside_zsc_eval() -> str:
         for row in wide.rows:
             if row[0] in ZSC_EVAL[pool]:
                 here = "{} ({})".format(*wide.columns[i].text(row[i]))
-                rows.append((code(pool), named(str(row[0])), here, f"{ZSC_EVAL[pool][str(row[0])]:.2f}"))
+                rows.append((_title(pool), named(str(row[0])), here, f"{ZSC_EVAL[pool][str(row[0])]:.2f}"))
     return table(("layout", "ego", "BR-Prox here", "ZSC-Eval, its partners"), rows, (2, 3))
 
 

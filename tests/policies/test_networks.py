@@ -391,6 +391,11 @@ def test_a_file_of_weights_alone_says_how_to_name_its_class(spec):
     assert expected in str(error.value)
 
 
+def test_a_class_that_is_missing_is_named_beside_its_files():
+    with pytest.raises(ValueError, match=r"as in torch:nets\.py:Net@own\.pt;"):
+        make_policy("torch:nets.py@own.pt")
+
+
 def test_a_torchscript_file_is_refused_by_name(net_file, tmp_path):
     with zipfile.ZipFile(tmp_path / "script.pt", "w") as archive:  # as torch.jit.save writes it
         archive.writestr("script/code/__torch__.py", "class Linear(Module): ...")

@@ -418,7 +418,7 @@ def test_weights_are_not_unpickled(net_file, tmp_path):
 
 
 def test_specs_and_exports_that_cannot_be(ppo, net_file, tmp_path):
-    with pytest.raises(ValueError, match=r"as in torch:file\.py:Net@weights\.pt"):
+    with pytest.raises(ValueError, match=r"as in torch:my\.py:Net@weights\.pt"):
         make_policy("torch:my.py:Net")
     with pytest.raises(ValueError, match="unknown network 'Nt'; did you mean Net"):
         make_policy(f"torch:{net_file}:Nt@w.pt")

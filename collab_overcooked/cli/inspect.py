@@ -38,7 +38,7 @@ def list_names(
     ] = None,
     settings: Settings = None,
 ) -> None:
-    """List environments, policies, training configurations, metrics, tasks, layouts and other names."""
+    """List environments, policies, metrics, tasks, layouts and other names."""
     listings: dict[str, Callable[[], list[tuple[str, str]]]] = {
         "envs": lambda: [(record.id, record.summary) for record in registry.games()],
         "suites": lambda: [(name, record.summary) for name, record in registry.suites().items()],

@@ -12,7 +12,7 @@ from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.encodings import observation_options
 from collab_overcooked.evaluation.partner_pool import Partner, PartnerPool, read_partner_pool
-from collab_overcooked.io.checks import check_distinct, quote_value
+from collab_overcooked.io.checks import check_distinct, differing_options, quote_value
 from collab_overcooked.io.files import file_digest
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.batched import plays_in_batches
@@ -104,11 +104,11 @@ def read_trained(name: str) -> tuple[PolicyFile, Met]:
 def _of_pool(name: str, settings: TrainingSettings, game: FullGame) -> list[TrainingPartner]:
     pool = read_partner_pool(name)
     pool_game, encodings = pool.env.game, observation_options(game.id)
-    rules = [{key: value for key, value in item.kwargs.items() if key not in encodings} for item in (pool_game, game)]
-    if pool_game.id != game.id or rules[0] != rules[1]:
-        raise ValueError(
-            f"pool: {name} is for {pool_game.id} with {pool_game.kwargs}, the training for {game.id} with {game.kwargs}"
-        )
+    if pool_game.id != game.id:
+        raise ValueError(f"pool: {name} is for {pool_game.id}, the training for {game.id}")
+    of_pool, of_training = differing_options(pool_game.kwargs, game.kwargs, left_out=encodings)
+    if of_pool:
+        raise ValueError(f"pool: {name} is for {game.id} with {of_pool}, the training for {of_training}")
     partners = [read_partner(pool, partner, settings.partner_noise) for partner in pool.select("train")]
     if not partners:
         raise ValueError(f"pool: {name} has no partner of split train")

@@ -20,6 +20,7 @@ from collab_overcooked.policies.action_history import MAX_PAST_ACTIONS
 from collab_overcooked.policies.policy_file import Activation, Mode, PolicyFile, policy_path, read_policy
 
 CONFIGS = Path(__file__).parent / "configs"
+NAMED_FOR = {"pbt_": "pbt", "hsp_": "population", "ego_": "ego", "ppo_bc": "ppo-bc"}  # start of the name -> algorithm
 MAX_STEPS = 10**12
 T = TypeVar("T")
 Sizes = Sequence[Positive]
@@ -293,6 +294,11 @@ def check_env(env_id: Any) -> None:
 def shipped_configs() -> list[str]:
     """Return the names of the configurations that come with the package."""
     return sorted(path.stem for path in CONFIGS.glob("*.yaml"))
+
+
+def algorithm_of(config: str) -> str:
+    """Return the algorithm that a built-in configuration is made for, which its name begins with unless it is PPO."""
+    return next((algorithm for start, algorithm in NAMED_FOR.items() if config.startswith(start)), "ppo")
 
 
 def read_config(text: str) -> Document:

@@ -34,6 +34,6 @@ def communication(
             folder = stack.enter_context(TemporaryDirectory())
             make = stack.enter_context(language_models(llm_options, None, Path(folder))).make
         else:
-            refuse_llm_options(llm_options)
+            refuse_llm_options(llm_options, ())
         cards = [communication_card(measured) for measured in measure_communication(records, make)]
     write_cards(cards, form)

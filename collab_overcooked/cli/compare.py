@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from collab_overcooked.cli.app import OUT, read_settings, say
-from collab_overcooked.cli.evaluate import WORKERS_HELP, language_models, refuse_llm_options, show_dry_run
+from collab_overcooked.cli.evaluate import WORKERS_HELP, language_models, refuse_llm_options, show_dry_run, specs_of
 from collab_overcooked.cli.options import LimitOptions, LlmOptions, RunLlmOptions, as_options, refuse_changes
 from collab_overcooked.cli.progress import ProgressBar
 from collab_overcooked.io.files import check_distinct_files
@@ -123,7 +123,7 @@ def run_comparison(plan: ComparisonPlan, out: Path, workers: str | None, llm_opt
     silent = [run for run in runs if not run[0].has_language_models()]
     speaking = [run for run in runs if run[0].has_language_models()]
     if not speaking:
-        refuse_llm_options(llm_options)
+        refuse_llm_options(llm_options, specs_of(played for played, _ in runs))
     plan.write(out)
     with ProgressBar("episodes", sum(played.n_episodes for played, _ in silent)) as advance:
         run_plans(silent, out, workers=workers, timed=True, progress=advance)

@@ -170,7 +170,7 @@ def evaluate_plan(
     warn_of_repetitions(plan)
     rate = registry.load_suite(plan.suite).has_success
     if not plan.has_language_models():
-        refuse_llm_options(llm_options)
+        refuse_llm_options(llm_options, specs_of([plan]))
         with ProgressBar("episodes", plan.n_episodes, rate) as advance:
             return evaluate(plan, out, workers=workers, progress=advance)
     with (
@@ -225,7 +225,7 @@ def language_models(llm_options: LlmOptions, workers: str | None, out: Path) -> 
 
 
 def show_dry_run(plans: "Iterable[tuple[MatchPlan, Path]]", llm_options: LlmOptions) -> None:
-    """Print the number of missing episodes of plans, with upper bounds of their costs."""
+    """Print the number of missing episodes of plans, with an estimate of their costs."""
     from collab_overcooked.evaluation.dry_run import dry_run_card
     from collab_overcooked.policies.llm.budget import parse_budget, parse_prices
     from collab_overcooked.policies.llm.client import check_positive
@@ -235,17 +235,35 @@ def show_dry_run(plans: "Iterable[tuple[MatchPlan, Path]]", llm_options: LlmOpti
     numbers = ("rate", "timeout", "give_up", "local_threads")
     check_positive(**{name: getattr(llm_options, name) for name in numbers})
     UnusableLimit(llm_options.max_unusable or 0)
+    plans = list(plans)
     speaking = [(plan, folder) for plan, folder in plans if plan.has_language_models()]
     if not speaking:
-        refuse_llm_options(llm_options)
+        refuse_llm_options(llm_options, specs_of(plan for plan, _ in plans))
     pending = [(plan, read_packed(folder) if (folder / RECORDS).exists() else []) for plan, folder in speaking]
     budget = parse_budget(llm_options.budget)
     total = parse_budget(llm_options.budget_total, "budget-total")
     dry_run_card(pending, parse_prices(llm_options.price), budget, total).show(OUT)
 
 
-def refuse_llm_options(llm_options: LlmOptions) -> None:
-    """Reject endpoint options if no language model plays."""
+def specs_of(plans: "Iterable[MatchPlan]") -> list[str]:
+    """Return the specs of all policies of plans."""
+    return [spec for plan in plans for team in plan.teams() for spec in team]
+
+
+def refuse_llm_options(llm_options: LlmOptions, specs: Iterable[str]) -> None:
+    """Reject endpoint options if no language model plays, after unknown policies, which may be misspelt ones.
+
+    Args:
+        llm_options: The options.
+        specs: Specs of the policies that play.
+
+    Raises:
+        ValueError: A policy is unknown, or an option is given.
+    """
+    from collab_overcooked.policies.specs import PolicySpec
+
+    for spec in dict.fromkeys(specs):
+        PolicySpec.parse(spec).check()
     refuse_changes(llm_options, type(llm_options)(), "is for teams with llm policies")
 
 
@@ -272,7 +290,7 @@ def policy_factory(
 
     made = [spec for spec in dict.fromkeys(specs) if spec != PERSON]
     if not any(PolicySpec.parse(spec).is_language for spec in specs):
-        refuse_llm_options(llm_options)
+        refuse_llm_options(llm_options, specs)
         for spec in made:
             make_known_policy(spec)
         yield None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,16 +15,20 @@ from collab_overcooked.cli.questions import describe_item
 from collab_overcooked.io.checks import near_matches
 
 if TYPE_CHECKING:
+    from gymnasium import Space
+
     from collab_overcooked.evaluation.suites import Listing
     from collab_overcooked.metrics.registry import Metric
+
+MAX_NAME = 40  # characters of a name beside its summary
 
 
 def list_names(
     what: Annotated[
         str | None,
         Parameter(
-            help="envs, suites, policies, teachers, lexicons, metrics; tasks, kitchens, levels, layouts or scenarios. "
-            "Default: what can be listed."
+            help="envs, suites, policies, configs, teachers, lexicons, metrics; tasks, kitchens, levels, layouts or "
+            "scenarios. Default: what can be listed."
         ),
     ] = None,
     /,
@@ -39,6 +43,7 @@ def list_names(
         "envs": lambda: [(record.id, record.summary) for record in registry.games()],
         "suites": lambda: [(name, record.summary) for name, record in registry.suites().items()],
         "policies": list_policies,
+        "configs": list_configs,
         "lexicons": list_lexicons,
         "teachers": list_teachers,
         "metrics": list_metrics,
@@ -66,8 +71,19 @@ def list_names(
     for rows, suites in (groups or {tuple(listings[what]()): []}).items():
         if len(groups) > 1:
             OUT.print(f"{', '.join(suites)}:")
-        width = max(len(name) for name, _ in rows)
-        OUT.print("\n".join(f"{name:<{width}}  {summary}".rstrip() for name, summary in rows))
+        OUT.print(listing_text(rows))
+
+
+def listing_text(rows: Sequence[tuple[str, str]]) -> str:
+    """Return names and summaries in two columns; a long name has a line of its own."""
+    width = max((len(name) for name, _ in rows if len(name) <= MAX_NAME), default=0)
+    lines = []
+    for name, summary in rows:
+        if len(name) > MAX_NAME:
+            lines.append(name)
+            name = ""
+        lines.append(f"{name:<{width}}  {summary}".rstrip())
+    return "\n".join(lines)
 
 
 def refuse_game_options(given: Mapping[str, Any], listings: Iterable[str], what: str = "") -> None:
@@ -99,6 +115,17 @@ def list_policies() -> list[tuple[str, str]]:
     from collab_overcooked.policies.registry import policy_records
 
     return [(record.usage, record.summary) for record in policy_records()]
+
+
+def list_configs() -> list[tuple[str, str]]:
+    """Return name, algorithm, environment and steps of the built-in configurations of trainings."""
+    from collab_overcooked.baselines.settings import algorithm_of, read_config, shipped_configs
+
+    rows = []
+    for name in shipped_configs():
+        values = read_config(name)
+        rows.append((name, f"{algorithm_of(name)}, {values['env']}, {values['steps']:,} steps"))
+    return rows
 
 
 def list_metrics() -> list[tuple[str, str]]:
@@ -220,6 +247,15 @@ def describe_file(path: str, options: Mapping[str, Any]) -> str:
     return kind.check([path], kind.options()).text
 
 
+def space_text(space: Space[Any]) -> str:
+    """Return a space on one line; bounds of a box that differ by element are shown as their range."""
+    from gymnasium.spaces import Box
+
+    if not isinstance(space, Box):
+        return " ".join(str(space).split())
+    return f"Box({space.low.min():g}..{space.high.max():g}, {space.shape}, {space.dtype})"
+
+
 def describe_env(env_id: str, chosen: Mapping[str, Any]) -> str:
     """Return summary, spaces with the chosen options, and all options of an environment as text."""
     import inspect
@@ -232,7 +268,7 @@ def describe_env(env_id: str, chosen: Mapping[str, Any]) -> str:
     lines = [
         f"{record.id}: {record.summary}",
         f"agents: {game.n_agents}; actions: {game.single_action_space}; longest episode: {game.max_cycles}",
-        f"observation: {game.single_observation_space}",
+        f"observation: {space_text(game.single_observation_space)}",
         "",
         inspect.getdoc(maker) or "",
         "",

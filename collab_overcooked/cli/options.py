@@ -194,7 +194,9 @@ class LlmOptions:
 class RunLlmOptions(LlmOptions):
     """Options of language models in commands with a dry run."""
 
-    dry_run: bool = option(False, "Print the number of episodes and upper bounds of a run, and send no request.")
+    dry_run: bool = option(
+        False, "Print the number of episodes and an estimate of the costs of a run, and send no request."
+    )
 
 
 @as_options

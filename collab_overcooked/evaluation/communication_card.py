@@ -6,6 +6,10 @@ from collab_overcooked.evaluation.communication_result import Communication
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
 
+RETURN = (
+    "Return: the sum of the rewards of an episode, the mean over seats, in the unit of the game's rewards, such as "
+    "points, or 1 for a win and -1 for a loss. `evaluate` may show another measure."
+)
 NOTES = (
     "Value: return with the channel less that without messages (muted) or with those of another episode (scrambled), "
     "on the same seeds; intervals of 95 % are paired by episode.",
@@ -49,4 +53,6 @@ def communication_card(measured: Communication) -> Scorecard:
     listening = ResultTable(_LISTENING, tuple(answers), "Positive listening")
     words = ResultTable(_WORDS, () if measured.words is None else (measured.words,), "Words")
     tables = tuple(table for table in (value, signalling, listening, words) if table.rows)
-    return Scorecard(measured.title, measured.title, tables, measured.team, measured.notes or NOTES, data=value)
+    return Scorecard(
+        measured.title, measured.title, tables, measured.team, (RETURN, *(measured.notes or NOTES)), data=value
+    )

@@ -1,4 +1,4 @@
-"""Upper bounds of a run with language models, without a request: missing episodes, decisions, tokens and dollars.
+"""Estimate of a run with language models, without a request: missing episodes, decisions, tokens and dollars.
 
 Prompts are those of the first states of the first missing episode, in which no model answers.
 """
@@ -26,8 +26,9 @@ from collab_overcooked.runner.records import key_of
 TEACHER = "teacher"
 NOTE = (
     "Only episodes that have not been played count, each at its maximum length. A decision takes one request, and "
-    "more with conversations, corrections and retries; --budget and --budget-total limit these."
+    "more with conversations, corrections and retries, which are not included."
 )
+UNBOUNDED = "There is no upper bound; --budget and --budget-total set one."
 ANSWER_TOKENS = 100  # of an answer without reasoning
 FIRST_PROMPTS = 8  # of a model
 ESTIMATE = (
@@ -139,7 +140,7 @@ def dry_run_card(
     budget: Budget,
     total: Budget,
 ) -> Scorecard:
-    """Return a card with the upper bounds by suite, model and agent, and with the limits of the budgets.
+    """Return a card with the estimates by suite, model and agent, and with the upper bounds that budgets set.
 
     Args:
         plans: Plans, each with the records that it has already.
@@ -165,10 +166,10 @@ def dry_run_card(
     for name, limit in total.to_dict().items():
         limits[name] = min(limit, limits.get(name, limit))
     bounded = ", ".join(f"{limit:,.6g} {name}" for name, limit in limits.items())
-    notes = (NOTE, ESTIMATE, *([f"Limits set by the budgets: {bounded}."] if bounded else []))
+    notes = (NOTE, ESTIMATE, *([f"Upper bound, set by the budgets: {bounded}."] if bounded else [UNBOUNDED]))
     cells = []
     for (suite, spec, kind), bounds in rows.items():
         prompt = prompts.get((suite, parse_settings(PolicySpec.parse(spec).parameters).model))
         cells.append((suite, spec, kind, *bounds, *_cost(spec, kind, bounds[1], prompt, prices)))
     table = ResultTable(_COLUMNS, tuple(cells))
-    return Scorecard("dry-run", "Estimated maximum", (table,), notes=notes)
+    return Scorecard("dry-run", "Estimate of the run", (table,), notes=notes)

@@ -21,7 +21,7 @@ from msgspec import Struct, field, to_builtins
 
 from collab_overcooked import registry
 from collab_overcooked.envs.parallel import ParallelEnv
-from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.checks import differing_options, near_matches
 from collab_overcooked.io.documents import Document, builtin_names, load_layout
 from collab_overcooked.io.files import file_digest, write_atomic
 from collab_overcooked.io.structs import Name, Number, Positive
@@ -294,11 +294,12 @@ def _check_training(pool: PartnerPool, partner: Partner) -> None:
         if meta["env_id"] != pool.env.game.id:
             raise ValueError(f"{path} was trained on {meta['env_id']}, the pool is for {pool.env.game.id}")
         there = effective_options(meta["env_id"], meta["env_kwargs"])
-        for option in registry.load_suite(meta["env_id"]).axes:
-            if option in here and here[option] != there.get(option):
-                raise ValueError(
-                    f"{path} was trained with {option}={there.get(option)!r}, the pool is for {option}={here[option]!r}"
-                )
+        axes = [option for option in registry.load_suite(meta["env_id"]).axes if option in here]
+        trained, expected = differing_options(
+            *({name: options.get(name) for name in axes} for options in (there, here))
+        )
+        if trained:
+            raise ValueError(f"{path} was trained with {trained}, the pool is for {expected}")
 
 
 def check_players(pool: PartnerPool) -> None:

@@ -296,6 +296,8 @@ class Suite:
     def result(self, records: Sequence[EpisodeRecord]) -> str:
         """Return the score of one team on one variant of the game as a sentence with its 95 % interval; empty if none.
 
+        Without an interval, the sentence says why there is none.
+
         Raises:
             ValueError: The records are of several teams or variants.
         """
@@ -304,9 +306,14 @@ class Suite:
             return ""
         forms = {name: self.benchmark_fields[name] for name in ("digits", "scale") if name in self.benchmark_fields}
         text, interval = Column("", "estimate", **({"digits": 1} | forms)).text(score)
-        span = f", 95 % interval {interval}" if interval else ""
-        measured = self.measure or self.metrics[0]
-        return f"{measured[:1].upper()}{measured[1:]}: {text}{span}, in {plural(len(records), 'episode')}."
+        measured, episodes = self.measure or self.metrics[0], plural(len(records), "episode")
+        if interval:
+            span, reason = f", 95 % interval {interval}", ""
+        elif score.low is None:
+            span, reason = "", "; without an interval, as nothing was played twice"
+        else:
+            span, reason = "", "; without an interval, as episodes of the same setting scored alike"
+        return f"{measured[:1].upper()}{measured[1:]}: {text}{span}, in {episodes}{reason}."
 
     def summary(self, records: Sequence[EpisodeRecord]) -> Summary:
         """Return the scores of one team's episodes, in one setting of the benchmark or in several."""

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import difflib
 import reprlib
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Any
 
 MAX_SHOWN = 200  # characters of a value in a message
 MAX_MESSAGE = 2000  # characters of a message, which may quote several values
+MAX_LISTED = 20  # known names in a message without a similar one
 HINT_CUTOFF = 0.6  # minimum similarity of a suggested name; suggestions below it mislead more than they help
 _SHORT = reprlib.Repr()
 _SHORT.maxlevel = 4
@@ -77,7 +78,7 @@ def near_matches(kind: str, name: object, known: Iterable[object]) -> str:
     close = difflib.get_close_matches(word[:MAX_SHOWN], names, n=4, cutoff=HINT_CUTOFF)
     if close:
         return f"unknown {kind} {quote_value(name)}; did you mean {', '.join(close)}?"
-    listed = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+    listed = ", ".join(names[:MAX_LISTED]) + (", ..." if len(names) > MAX_LISTED else "")
     return f"unknown {kind} {quote_value(name)}; known: {listed}"
 
 
@@ -87,6 +88,23 @@ def check_options(kwargs: Iterable[str], known: Iterable[str], kind: str = "opti
     for name in kwargs:
         if name not in known:
             raise OptionError(name, near_matches(kind, name, known))
+
+
+def differing_options(
+    first: Mapping[str, Any], second: Mapping[str, Any], left_out: Container[str] = ()
+) -> tuple[str, str]:
+    """Return the options in which two variants of a game differ, with the values of either, for a message.
+
+    Args:
+        first: Options of one variant.
+        second: Options of the other one.
+        left_out: Names of options that may differ.
+    """
+    names = [name for name in {**first, **second} if name not in left_out and first.get(name) != second.get(name)]
+    of_first, of_second = (
+        ", ".join(f"{name}={quote_value(options.get(name))}" for name in names) for options in (first, second)
+    )
+    return of_first, of_second
 
 
 def refuse_twice(option: str, name: object, given: Container[object]) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import io
 import itertools
+import re
 import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
@@ -308,11 +309,13 @@ def torch_from_text(text: str) -> TorchPolicy:
     source, _, weights = str(names).partition("@")
     module_name, _, class_name = source.rpartition(":")
     if not module_name or not weights:
-        weights, _, class_name = text.partition(",")[0].partition(":")
-        weights = weights if Path(weights).suffix in (".pt", ".pth") else "weights.pt"
+        named = re.split("[:@]", text.partition(",")[0])
+        code = next((part for part in named if part.endswith(".py")), "file.py")
+        weights = next((part for part in named if Path(part).suffix in (".pt", ".pth")), "weights.pt")
+        class_name = next((part for part in named if part.isidentifier()), "Net")
         raise ValueError(
             f"policy {text!r} must name the class of its weights and the file of the class, as in "
-            f"torch:file.py:{class_name or 'Net'}@{weights}; a network that needs no class is a .npz file of "
+            f"torch:{code}:{class_name}@{weights}; a network that needs no class is a .npz file of "
             "export_policy"
         )
     _need("torch")

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from collab_overcooked import registry
 from collab_overcooked.envs.api import FullGame
-from collab_overcooked.envs.encodings import select_observation
+from collab_overcooked.envs.encodings import observation_options, select_observation
+from collab_overcooked.io.checks import differing_options
 from collab_overcooked.policies.action_history import append_history
 from collab_overcooked.policies.api import AgentView, EnvInfo, PolicyBase
 from collab_overcooked.policies.batch_views import Views
@@ -94,8 +96,20 @@ class NetworkPolicy(PolicyBase):
         ):
             expected = self.meta.get(was, is_)
             if is_ != expected:
-                raise ValueError(f"it was trained on another variant of {game.id}: {name} {expected} there, {is_} here")
+                raise ValueError(
+                    f"it was trained on another variant of {game.id}: {name} {expected} there, {is_} here"
+                    f"{self._differences(game)}"
+                )
         return observer
+
+    def _differences(self, game: FullGame) -> str:
+        """Return the options in which the training differs from a game, for a message; empty if it does not tell."""
+        if not self.trained_on:
+            return ""
+        own, channel = registry.read_options(game.id, self.trained_on)
+        trained, played = {**own.to_dict(), **channel.to_dict()}, {**registry.default_channel(), **game.kwargs}
+        there, here = differing_options(trained, played, {*observation_options(game.id), registry.LEXICON})
+        return f" ({there} there, {here} here)" if there else ""
 
     @staticmethod
     def generator(seed: int, seat: int) -> np.random.Generator:

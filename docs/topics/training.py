@@ -8,7 +8,7 @@ import runpy
 from collections import defaultdict
 
 from collab_overcooked import __version__
-from collab_overcooked.baselines.settings import TrainingSettings, read_config, shipped_configs
+from collab_overcooked.baselines.settings import TrainingSettings, algorithm_of, read_config, shipped_configs
 from collab_overcooked.policies.policy_file import builtin_policies, policy_path, read_policy
 
 from .writing import RESULTS, code, field_comments, listing, table
@@ -32,9 +32,8 @@ def training_configs() -> str:
     for name in shipped_configs():
         values = read_config(name)
         options = ", ".join(f"{key} {value}" for key, value in values["options"].items())
-        kind = "pbt" if "population" in values else "ppo"
         masks = "yes" if values.get("masks", True) else "no"
-        rows.append((code(name), kind, masks, values["env"], options, f"{values['steps']:,}"))
+        rows.append((code(name), algorithm_of(name), masks, values["env"], options, f"{values['steps']:,}"))
     return table(("configuration", "algorithm", "masks", "environment", "options", "steps"), rows)
 
 

@@ -97,3 +97,14 @@ def test_evaluate_without_a_team_plays_greedy_in_a_folder_of_its_own(tmp_path, m
     assert result.exit_code == 0, result.output
     record = json.loads((tmp_path / "runs" / "collab-overcooked" / "records.jsonl").read_text().splitlines()[0])
     assert set(record["team"].values()) == {"greedy"}
+
+
+@pytest.mark.parametrize("option", [["--dry-run"], ["--budget", "calls=2"]])
+@pytest.mark.parametrize(
+    "command", [["evaluate", "overcooked", "--team"], ["compare", "--games", "overcooked", "--policies"]]
+)
+def test_a_misspelt_policy_is_named_before_options_of_models(command, option, tmp_path):
+    option = ["--budget-per-episode", *option[1:]] if command[0] == "compare" and option[1:] else option
+    policy = "gredy" if command[0] == "compare" else "all=gredy"
+    done = run(*command, policy, *option, "--out", tmp_path / "run")
+    assert done.exit_code == 2 and "unknown policy 'gredy'; did you mean greedy?" in done.stderr

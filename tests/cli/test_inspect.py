@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from support.cli_runner import run
 
 import collab_overcooked
+from collab_overcooked import registry
+from collab_overcooked.baselines.commands import ALGORITHMS
+from collab_overcooked.baselines.settings import shipped_configs
 
 FILES = Path(collab_overcooked.__file__).parent / "layouts"
 
@@ -92,3 +96,37 @@ def test_describe_tells_about_files_of_every_game():
         for file in sorted((FILES / folder).glob("*.yaml")):
             done = run("describe", file)
             assert done.exit_code == 0, f"{file}: {done.output}"
+
+
+@pytest.mark.parametrize("env_id", registry.registered())
+def test_describe_shows_a_space_on_one_line(env_id):
+    (line,) = (line for line in run("describe", env_id).stdout.splitlines() if line.startswith("observation: "))
+    assert re.fullmatch(r"observation: Box\(-?[\d.]+\.\.[\d.]+, \([\d, ]+\), \w+\)", line)
+
+
+def test_counts_of_summaries_are_those_of_listings():
+    """Such as "22 layouts": what a game says that it has is what ``list`` shows."""
+    for game in registry.games():
+        listed = {}
+        for suite in game.suites:
+            listed |= registry.load_suite(suite).listed
+        for count, plural in re.findall(r"(\d+) (\w+)", game.summary):
+            if plural in listed:
+                assert int(count) == len(listed[plural].names({})), game.summary
+
+
+def test_list_configs_names_algorithm_environment_and_steps():
+    lines = {line.split()[0]: line.split(maxsplit=1)[1] for line in run("list", "configs").stdout.splitlines()}
+    assert lines.keys() == {*shipped_configs()}
+    assert lines["cramped_room"] == "ppo, Overcooked-v0, 800,000 steps"
+    assert lines["pbt_cramped_room"] == "pbt, Overcooked-v0, 1,000,000 steps"
+    assert {text.partition(",")[0] for text in lines.values()} <= {*ALGORITHMS}
+
+
+def test_an_unknown_listing_is_answered_with_all_of_them():
+    known = run("list").stdout.split()
+    assert f"known: {', '.join(known)}" in " ".join(run("list", "xyz").stderr.split())
+
+
+def test_lines_of_policies_are_not_wide():
+    assert max(map(len, run("list", "policies").stdout.splitlines())) < 160

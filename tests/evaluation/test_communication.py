@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -290,3 +291,10 @@ def test_a_card_has_a_table_for_each_measure():
         "Positive signalling",
         "Positive listening",
     ]
+
+
+def test_cards_say_what_a_return_is():
+    """Also of text messages, whose notes are others."""
+    one, _ = measured("greedy", "greedy", channel_noise=0.2)
+    for result in (one, replace(one, notes=("People cannot be asked again.",))):
+        assert any("sum of the rewards of an episode" in note for note in communication_card(result).notes)

@@ -30,7 +30,11 @@ def test_a_dry_run_asks_nothing_and_counts_what_is_missing(tmp_path: Path) -> No
         assert done.exit_code == 0, done.output
         assert not server.asked and not (tmp_path / "a").exists()
         assert bounds_of(done.stdout) == [3, 12]
-        assert "Limits set by the budgets: 15 calls, 2 dollars." in " ".join(done.stdout.split())
+        assert "Upper bound, set by the budgets: 15 calls, 2 dollars." in " ".join(done.stdout.split())
+        without = run_small("--runs", 3, *reach, "--dry-run").stdout
+        assert "There is no upper bound" in " ".join(without.split()) and "maximum" not in without.replace(
+            "maximum length", ""
+        )
         done = run_small("--runs", 3, "--workers", 1, *reach, "--budget-total", "calls=5")  # the second run is begun
         assert done.exit_code == 2
         assert bounds_of(run_small("--runs", 3, *reach, "--dry-run").stdout) == [2, 8]

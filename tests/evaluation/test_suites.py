@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 from support.records import record_of
 
+from collab_overcooked.evaluation.benchmark import Summary
 from collab_overcooked.evaluation.compare.plan import make_plan
 from collab_overcooked.evaluation.crossplay import read_pool
-from collab_overcooked.evaluation.suites import SettingRow, plan_evaluation
+from collab_overcooked.evaluation.suites import SettingRow, Suite, plan_evaluation
+from collab_overcooked.metrics.intervals import mean_of_groups
+from collab_overcooked.metrics.registry import measure
 
 CASES = [
     ("collab-overcooked", {"tasks": "boiled_egg"}, {"tasks": ("boiled_egg",)}),
@@ -81,3 +87,27 @@ def test_rows_leave_out_episodes_without_a_metric_and_know_no_other_names() -> N
     assert row.values("soups") == [0] and row.values("recovery") == [], "no kitchen changes"
     with pytest.raises(KeyError, match="recovered"):
         row.values("recovered")
+
+
+@pytest.mark.parametrize(
+    ("tasks", "rewards", "ending"),
+    [
+        ("a", [1], "1.00, in 1 episode; without an interval, as nothing was played twice."),
+        ("ab", [1, 2], "1.50, in 2 episodes; without an interval, as nothing was played twice."),
+        ("aa", [1, 1], "1.00, in 2 episodes; without an interval, as episodes of the same setting scored alike."),
+        ("aa", [1, 2], "1.50, 95 % interval 1.00–2.00, in 2 episodes."),
+    ],
+)
+def test_a_result_has_an_interval_or_says_why_there_is_none(tasks: str, rewards: list[int], ending: str) -> None:
+    class Tasks(Suite):
+        name, env_id, metrics = "tasks", "Overcooked-v0", ("return",)
+
+        def summary(self, records: Sequence[Any]) -> Summary:
+            by_task = [[measure(one, ("return",))["return"] for one in records if one.task == task] for task in "ab"]
+            return Summary(mean_of_groups(by_task), {})
+
+    records = [
+        record_of(env_id="Overcooked-v0", task=task, steps=[{"rewards": [reward, reward]}])
+        for task, reward in zip(tasks, rewards, strict=True)
+    ]
+    assert Tasks().result(records) == f"Return: {ending}"

@@ -391,6 +391,11 @@ def test_a_file_of_weights_alone_says_how_to_name_its_class(spec):
     assert expected in str(error.value)
 
 
+def test_a_class_that_is_missing_is_named_beside_its_files():
+    with pytest.raises(ValueError, match=r"as in torch:nets\.py:Net@own\.pt;"):
+        make_policy("torch:nets.py@own.pt")
+
+
 def test_a_torchscript_file_is_refused_by_name(net_file, tmp_path):
     with zipfile.ZipFile(tmp_path / "script.pt", "w") as archive:  # as torch.jit.save writes it
         archive.writestr("script/code/__torch__.py", "class Linear(Module): ...")
@@ -413,7 +418,7 @@ def test_weights_are_not_unpickled(net_file, tmp_path):
 
 
 def test_specs_and_exports_that_cannot_be(ppo, net_file, tmp_path):
-    with pytest.raises(ValueError, match=r"as in torch:file\.py:Net@weights\.pt"):
+    with pytest.raises(ValueError, match=r"as in torch:my\.py:Net@weights\.pt"):
         make_policy("torch:my.py:Net")
     with pytest.raises(ValueError, match="unknown network 'Nt'; did you mean Net"):
         make_policy(f"torch:{net_file}:Nt@w.pt")

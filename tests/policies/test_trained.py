@@ -9,6 +9,7 @@ import pytest
 from support.policies_of_chance import a_policy
 
 from collab_overcooked import registry
+from collab_overcooked.policies.api import EnvInfo
 from collab_overcooked.policies.policy_file import (
     Network,
     builtin_policies,
@@ -147,3 +148,14 @@ def test_shipped_policies_are_small_and_tell_their_origin():
         assert meta["score"] or is_stand_in(name)  # these are measured beside a partner
         game = registry.load_game(meta["env_id"], **meta["env_kwargs"])
         assert list(game.single_observation_space.shape) == meta["observation_shape"]
+
+
+def test_a_policy_of_another_variant_names_the_options_that_differ():
+    """Of the game and of a channel; those of the observation, which it brings along, are left out."""
+    pool = {"layout": ["split_left", "split_right"], "changes": 100, "notice": 20}
+    game = registry.load_game("Overcooked-v0", **pool, obs="lossless", channel=2)
+    with pytest.raises(ValueError, match=r"observations of shape \[96\] there, \[\d+\] here \((.*)\)") as error:
+        make_policy("ppo:cramped_room").reset(0, EnvInfo(game.id, game, "", ("ppo:cramped_room",) * 2), 0)
+    there, here = str(error.value).rpartition("(")[2].removesuffix(" here)").split(" there, ")
+    assert there == "layout='cramped_room', changes=None, notice=0, channel=0"
+    assert here == "layout=['split_left', 'split_right'], changes={'every': 100}, notice=20, channel=2"

@@ -236,6 +236,6 @@ def test_reports_refuse_actions_that_a_game_does_not_have(random_records):
 def test_a_card_begins_with_its_result() -> None:
     plan = plan_evaluation("overcooked", ["all=greedy"], layouts=["cramped_room"], episodes=2)
     (card, *_) = score_records([record for match in plan.matches for record in match.run()])
-    assert re.fullmatch(r"Score of 400 steps: [\d.]+(, 95 % interval [\d.–]+)?, in \d+ episodes\.", card.result)
+    assert re.fullmatch(r"Score of 400 steps: [\d.]+(, 95 % interval [\d.–]+)?, in \d+ episodes(; .*)?\.", card.result)
     assert card.result in card.markdown() and card.to_dict()["result"] == card.result
     assert card.result in build_report([record for match in plan.matches for record in match.run()], [card])

@@ -205,14 +205,16 @@ class Leaderboard:
 
     @cached_property
     def result(self) -> str:
-        """Sentence that says who leads, with 95 % intervals; empty if nobody has played."""
+        """Sentence that says who leads, with 95 % intervals if there are any; empty if nobody has played."""
         leaders, column = self.leaders, self.benchmark.column("")
         scores = [(line.policy, column.with_interval(line.summary.score)) for line in leaders]
         if len(scores) > 1:
             text = f"{join_and(' with '.join(score) for score in scores)} tie"
         else:
             text = "".join(f"{policy} leads with {score}" for policy, score in scores)
-        return f"{text}: {self.benchmark.measure}, mean and 95 % interval." if text else ""
+        has_interval = any(column.text(line.summary.score)[1] for line in leaders)
+        form = "mean and 95 % interval" if has_interval else "mean without an interval"
+        return f"{text}: {self.benchmark.measure}, {form}." if text else ""
 
     @cached_property
     def ranking(self) -> ResultTable:

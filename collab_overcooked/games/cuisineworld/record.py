@@ -12,7 +12,7 @@ RECORDS = (
         module="collab_overcooked.envs.cuisineworld_v0",
         game="collab_overcooked.games.cuisineworld.env:CuisineWorld",
         metrics="collab_overcooked.games.cuisineworld.suite.scoring:METRICS",
-        summary="Any number of cooks serve a queue of orders before they expire; 33 dishes in 13 levels.",
+        summary="Any number of cooks serve a queue of orders before they expire; 33 dishes in 14 levels.",
         suites={
             "cuisineworld": SuiteEntry(
                 "collab_overcooked.games.cuisineworld.suite.suite:CuisineWorldSuite",

@@ -12,7 +12,7 @@ RECORDS = (
         module="collab_overcooked.envs.overcooked_v0",
         game="collab_overcooked.games.overcooked.env:Overcooked",
         metrics="collab_overcooked.games.overcooked.scoring:METRICS",
-        summary="Overcooked-AI's onion soup kitchens, and kitchens whose gates need a helping hand; 17 layouts.",
+        summary="Overcooked-AI's onion soup kitchens, and kitchens whose gates need a helping hand; 22 layouts.",
         suites={
             "overcooked": SuiteEntry(
                 "collab_overcooked.games.overcooked.suite:OvercookedSuite",
@@ -54,7 +54,7 @@ RECORDS = (
         difficulty=3,
         module="collab_overcooked.envs.overcooked_v2_v0",
         game="collab_overcooked.games.overcooked.v2.env:OvercookedV2",
-        summary="Kitchens where an indicator or a paid button shows the recipe to those who see it; 25 layouts.",
+        summary="Kitchens where an indicator or a paid button shows the recipe to those who see it; 27 layouts.",
         metrics="collab_overcooked.games.overcooked.scoring:SOUP_METRICS",
         suites={
             "overcooked-v2": SuiteEntry(

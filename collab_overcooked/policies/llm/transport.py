@@ -168,6 +168,7 @@ class Transport(ABC):
         self._lock = threading.Lock()
         self._dialects: dict[str, Dialect] = {}
         self._silences: dict[str, float] = {}  # model -> seconds of the last notice since its last reply
+        self._noticed: dict[str, float] = {}  # model -> time at which the pause of its last notice ends
         self._waiting: Counter[str] = Counter()  # requests in flight by model
         self._answered: set[str] = set()  # models that have replied at least once
         self._lost: dict[str, str] = {}  # model that never replied -> reason why it is no longer used
@@ -249,9 +250,14 @@ class Transport(ABC):
         return asked
 
     def _pause(self, request: Request, seconds: float, notice: str) -> None:
-        if not self._stopped.is_set():
-            logger.warning(f"{self._name(request)}: {notice}")
-            self._sleep(seconds)
+        if self._stopped.is_set():
+            return
+        with self._lock:
+            now = time.monotonic()
+            if now >= self._noticed.get(request.model, now):  # else another thread's notice holds
+                self._noticed[request.model] = now + seconds
+                logger.warning(f"{self._name(request)}: {notice}")
+        self._sleep(seconds)
 
     def _take_turn(self, request: Request) -> None:
         if request.model in self._lost:

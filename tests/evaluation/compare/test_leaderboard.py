@@ -186,6 +186,8 @@ def test_what_no_difference_tells_apart_is_a_tie(comparison: boards.Comparison) 
     assert {best.policy, "copy"} <= {line.policy for line in doubled.leaders}
     assert f"{best.policy} with " in doubled.result and " tie: " in doubled.result
     assert doubled.result.endswith(f"{board.benchmark.measure}, mean and 95 % interval.")
+    certain = replace(best, summary=replace(best.summary, score=Estimate(1.0)))
+    assert replace(board, lines=(certain,)).result.endswith(f"{board.benchmark.measure}, mean without an interval.")
     alone = replace(board, lines=(best, *(line for line in others if line.policy == "random")))
     assert [line.policy for line in alone.leaders] == [best.policy]
     assert alone.result.startswith(f"{best.policy} leads with ")

@@ -665,3 +665,24 @@ def test_bodies_without_end_are_cut_off(ask, monkeypatch):
     monkeypatch.setattr("collab_overcooked.policies.llm.chat.MAX_BODY", 1000)
     error, _ = ask([Says("x" * 2000)])
     assert isinstance(error, EndpointError) and "the answer is too long" in str(error)
+
+
+def test_threads_share_the_notice_of_a_pause(monkeypatch, caplog):
+    """Six threads whose requests fail at the same time say so once in each pause."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    now = [0.0]
+
+    def tick():
+        now[0] += 100.0
+
+    pausing = threading.Barrier(6, action=tick)  # the clock goes on when all six wait
+    policy = RetryPolicy(attempts=4, give_up=float("inf"), timeout=1e9)
+    with serving(lambda asked: Says("down", 500)) as server:
+        endpoint = ChatTransport(server.url, retry_policy=policy, sleep=lambda seconds: pausing.wait(60))
+        monkeypatch.setattr("collab_overcooked.policies.llm.transport.time.monotonic", lambda: now[0])
+        with ThreadPoolExecutor(6) as pool:
+            asked = [pool.submit(endpoint.complete, QUESTION) for _ in range(6)]
+        assert all(isinstance(one.exception(), EndpointError) for one in asked)
+        endpoint.close()
+    notices = [message for message in caplog.messages if "asking again" in message]
+    assert [message.rpartition(" ")[2] for message in notices] == ["2", "3", "4"]

@@ -18,6 +18,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 from urllib.parse import unquote
 
@@ -154,7 +155,9 @@ def test_code_on_the_page_runs(path: Path, tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(metrics, "_custom", {})
     for example in (DOCS / "examples").glob("*.py"):  # registers again, whoever imported it before
         monkeypatch.delitem(sys.modules, example.stem, raising=False)
-    namespace: dict[str, Any] = {"__name__": "page"}
+    page = ModuleType("page")
+    monkeypatch.setitem(sys.modules, "page", page)  # dataclasses look up the module of their class
+    namespace = page.__dict__
     printed = ""
     for block in blocks(path):
         where = f"{page_id(path)}, line {block.line}"

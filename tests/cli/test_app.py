@@ -68,7 +68,7 @@ EVALUATE = ["evaluate", "collab-overcooked", "--out", "OUT"]
         (["significance", "absent", "--format", "tabel"], "unknown format 'tabel'; did you mean table"),
         (["communication", "absent", "--format", "tabel"], "unknown format 'tabel'; did you mean table"),
         (
-            ["study", "power", "absent", "--measure", "score", "--effect", "1", "--format", "tabel"],
+            ["study", "power", "absent", "--metrics", "score", "--effect", "1", "--format", "tabel"],
             "unknown format 'tabel'; did you mean table",
         ),
         (["replay", "absent"], "absent: cannot be read"),

@@ -73,7 +73,7 @@ def test_factors_are_tested_as_statsmodels_does(
 
 def power(folder: Path, *text: str) -> Any:
     return CliRunner().invoke(
-        app, ["study", "power", str(folder), "--measure", "liked.fun", "--simulations", "60", *text]
+        app, ["study", "power", str(folder), "--metrics", "liked.fun", "--simulations", "60", *text]
     )
 
 
@@ -103,13 +103,13 @@ def test_the_number_of_participants_follows_from_the_pilot(tmp_path: Path) -> No
         (["--effect", "0"], "effect must not be 0"),
         (["--effect", "1", "--power", "1.5"], "power must be between 0 and 1, not 1.5"),
         (["--effect", "1", "--term", "talk:colour"], "unknown term 'talk:colour'"),
-        (["--effect", "1", "--measure", "liked.fund"], "did you mean liked.fun"),
+        (["--effect", "1", "--metrics", "liked.fund"], "did you mean liked.fun"),
         (["--effect", "1", "--simulations", "1"], "simulations must be an integer from 10"),
         (["--effect", "1", "--format", "pdf"], "unknown format 'pdf'"),
     ],
 )
 def test_what_cannot_be_estimated_is_refused(text: list[str], complaint: str, tmp_path: Path) -> None:
     pytest.importorskip("statsmodels", reason="the extra 'stats' is not installed")
-    measure = [] if "--measure" in text else ["--measure", "liked.fun"]
+    measure = [] if "--metrics" in text else ["--metrics", "liked.fun"]
     done = CliRunner().invoke(app, ["study", "power", str(pilot(tmp_path / "run")), *measure, *text])
     assert done.exit_code == 2 and complaint in " ".join(done.output.split()), done.output

@@ -145,7 +145,7 @@ def rehearse_study(
     for error in report.errors:
         say(f"error: {error}")
     if not report.ends.get("done"):
-        say("warning: no bot completed the study, so what comes after was not rehearsed; bots answer at random")
+        say("warning: no bot ended as done, so the end was not rehearsed; bots answer at random: let more take part")
     return int(bool(report.errors))
 
 

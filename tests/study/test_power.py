@@ -97,6 +97,16 @@ def test_the_number_of_participants_follows_from_the_pilot(tmp_path: Path) -> No
     assert f"{large} participants per cell ({4 * large} in all)" in " ".join(shown.split())
 
 
+def test_power_of_a_small_pilot_stands_beside_its_false_positives(tmp_path: Path) -> None:
+    """Of four skewed units, small simulated studies often miss the extreme one and are significant by chance."""
+    pytest.importorskip("scipy", reason="the extra 'stats' is not installed")
+    done = power(pilot(tmp_path / "run", people=4), "--effect", "1", "--format", "json")
+    assert done.exit_code == 0, done.output
+    (card,) = json.loads(done.stdout)
+    rows = card["tables"][0]["rows"]
+    assert all(0 <= row["false positives"] <= 1 for row in rows) and any("False positives" in n for n in card["notes"])
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [

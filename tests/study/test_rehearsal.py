@@ -138,10 +138,9 @@ def test_practice_of_bots_is_short(tmp_path: Path) -> None:
     """Bots that play at random would repeat the tutorial of a kitchen until its last round is over."""
     from collab_overcooked.study.rehearsal import rehearse
 
-    kitchen = {"suite": "overcooked", "team": ["agent_0=person", "agent_1=random"], "set": {"horizon": 20}}
-    content = changed(
-        "conditions", "helped", to={"label": "A", "options": {"layouts": "cramped_room", "episodes": 1}} | kitchen
-    )
+    options = {"layouts": "cramped_room", "episodes": 1, "max_cycles": 20}
+    kitchen = {"label": "A", "suite": "overcooked", "team": ["agent_0=person", "agent_1=random"], "options": options}
+    content = changed("conditions", "helped", to=kitchen)
     del content["conditions"]["hindered"], content["forms"]["before"]
     content["play"] |= {"clock": "turns", "show": "picture"}
     content["blocks"] = [{"play": ["helped"], "after": "liked", "practice": True}]

@@ -60,6 +60,10 @@ def usage_error(error: CycloptsError) -> str:
     if isinstance(error, UnknownCommandError) and error.unused_tokens and error.unused_tokens[0].startswith("-"):
         names = [name for name in error.app or () if not name.startswith("-")]
         return error_line(f"name what it is about before {error.unused_tokens[0]}: one of {', '.join(names)}")
+    if isinstance(error, UnknownCommandError) and error.unused_tokens and error.app is not commands:
+        word = error.unused_tokens[0]
+        if word in commands:
+            return error_line(f"{error} {word!r} is a command of its own: collab-overcooked {word}")
     return error_line(str(error))
 
 

@@ -24,7 +24,10 @@ def significance(
             required=True, help="Two or more run folders or record files, or the folder of a study or of a comparison."
         ),
     ],
-    metrics: Annotated[list[str] | None, several("Metrics to test. Default: that of the leaderboard.")] = None,
+    metrics: Annotated[
+        list[str] | None,
+        several("Metrics to test, in a study also questions FORM.QUESTION. Default: that of the leaderboard."),
+    ] = None,
     unpaired: Annotated[
         bool, FLAG, Parameter(name="--unpaired", help="Treat episodes as independent, not as pairs.")
     ] = False,
@@ -83,36 +86,46 @@ def measured_in(paths: Sequence[Path], metrics: Sequence[str]) -> Iterator[tuple
         raise ValueError("significance: no game was played in two of the runs")
 
 
-def significance_cards(title: str, measured: Mapping[str, Any], paired: bool) -> Iterator[Scorecard]:
-    """Yield a card with the means, then one for each kind of test.
+def significance_cards(
+    title: str, measured: Mapping[str, Any], paired: bool, notes: Sequence[str] = ()
+) -> Iterator[Scorecard]:
+    """Yield a card with the means, then one for each kind of test of what varies.
 
     Args:
         title: Title of the comparison.
         measured: Metric -> samples.
         paired: Whether units with the same name are pairs.
+        notes: Notes on the values.
     """
     from collab_overcooked.reporting.scorecard import Scorecard
-    from collab_overcooked.reporting.significance import MANY_NOTE, mean_table, significance_tables
+    from collab_overcooked.reporting.significance import (
+        MANY_NOTE,
+        constant_note,
+        mean_table,
+        significance_tables,
+        varied,
+    )
 
     means = mean_table(measured)
-    yield Scorecard("means", title, (means,), data=means)
-    tests = significance_tables(measured, paired)
+    notes = (*notes, *filter(None, [constant_note(measured)]))
+    yield Scorecard("means", title, (means,), notes=notes, data=means)
+    tests = significance_tables(varied(measured), paired)
     for i, (table, note) in enumerate(tests):
-        notes = (note, MANY_NOTE) if len(measured) > 1 and i == len(tests) - 1 else (note,)
-        yield Scorecard(table.title, table.title, (replace(table, title=""),), notes=notes, data=table)
+        many = [MANY_NOTE] if len(varied(measured)) > 1 and i == len(tests) - 1 else []
+        yield Scorecard(table.title, table.title, (replace(table, title=""),), notes=(note, *many), data=table)
 
 
 def study_cards(folder: Path, metrics: Sequence[str], paired: bool) -> Iterator[Scorecard]:
     """Yield the cards of a study's conditions, and one with the tests of its factors, if it has any."""
     from collab_overcooked.reporting.scorecard import Scorecard
-    from collab_overcooked.reporting.significance import FACTORIAL_NOTE, factorial_table
+    from collab_overcooked.reporting.significance import FACTORIAL_NOTE, factorial_table, varied
     from collab_overcooked.study.results import StudyResults
 
     results = StudyResults.read(folder)
     measured = results.samples(metrics)
-    yield from significance_cards(f"Study in {folder}, by condition", measured, paired)
+    yield from significance_cards(f"Study in {folder}, by condition", measured, paired, [results.completed_note()])
     levels = {name: dict(condition.levels) for name, condition in results.journal.study.conditions.items()}
     if any(levels.values()):
-        table = factorial_table(measured, levels)
+        table = factorial_table(varied(measured), levels)
         if table.rows:
             yield Scorecard(table.title, table.title, (replace(table, title=""),), notes=(FACTORIAL_NOTE,), data=table)

@@ -111,6 +111,9 @@ def rehearse_study(
     *,
     out: Annotated[Path | None, Parameter(help="Folder for the results; must not exist.")] = None,
     partner: PartnerOpt = None,
+    real_time: Annotated[
+        bool, FLAG, Parameter(name="--real-time", help="Play at the pace of people, to measure how late steps are.")
+    ] = False,
 ) -> int:
     """Run a study with bots through its pages and sockets; programs replace language models."""
     from collab_overcooked.io.checks import parse_integer
@@ -122,18 +125,27 @@ def rehearse_study(
     study = read_study(file, chosen)
     with _folder(out) as folder:
         report = rehearse(
-            study, parse_integer("bots", bots, 1, most=1000), folder, leavers=LEAVERS, ways=tuple(LEAVING)
+            study,
+            parse_integer("bots", bots, 1, most=1000),
+            folder,
+            leavers=LEAVERS,
+            ways=tuple(LEAVING),
+            real_time=real_time,
         )
     ends = ", ".join(f"{count} {end}" for end, count in report.ends.items())
     OUT.print(f"{study.name}: {bots} bots: {ends}; {report.episodes} episodes, all replayed")
     report.tasks.show(OUT)
-    times = {"requests": report.requests, "decisions": report.answers, "lateness of ticks": report.ticks}
+    times = {"requests": report.requests, "decisions": report.answers}
+    if real_time:
+        times["lateness of steps"] = report.ticks
     for what, (middle, most) in times.items():
         if most:
             OUT.print(f"{what}: {middle:.1f} ms, 95 % below {most:.1f} ms")
     OUT.print(f"memory: {report.memory} MiB at most")
     for error in report.errors:
         say(f"error: {error}")
+    if not report.ends.get("done"):
+        say("warning: no bot ended as done, so the end was not rehearsed; bots answer at random: let more take part")
     return int(bool(report.errors))
 
 
@@ -194,11 +206,11 @@ def study_power(
     folder: FolderArg,
     /,
     *,
-    measure: Annotated[str, Parameter(help="Metric of the games, or question FORM.QUESTION.")],
+    metric: Annotated[str, Parameter(name="--metrics", help="One metric of the games, or question FORM.QUESTION.")],
     effect: Annotated[
         float,
         Parameter(
-            help="Smallest effect of interest in units of the measure: the difference between the first and the last "
+            help="Smallest effect of interest in units of the metric: the difference between the first and the last "
             "level of a factor; for an interaction, between such differences."
         ),
     ],
@@ -220,7 +232,7 @@ def study_power(
     parse_integer("simulations", simulations, 10, most=100_000)
     results = StudyResults.read(folder)
     factors = None if term is None else tuple(term.split(":"))
-    card = power_card(results, measure, effect, factors, power, alpha=alpha, simulations=simulations, seed=seed)
+    card = power_card(results, metric, effect, factors, power, alpha=alpha, simulations=simulations, seed=seed)
     write_cards([card], form)
 
 

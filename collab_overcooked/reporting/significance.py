@@ -49,6 +49,29 @@ FACTORIAL_NOTE = (
 MANY_NOTE = "Nothing is corrected for the number of measures."
 
 
+def varied(measured: Mapping[str, Samples]) -> dict[str, Samples]:
+    """Return the metrics whose values are not all equal; about the others there is nothing to test.
+
+    Args:
+        measured: Metric -> samples.
+    """
+    values = {
+        name: {value for of_group in samples.values() for value in of_group.values()}
+        for name, samples in measured.items()
+    }
+    return {name: samples for name, samples in measured.items() if len(values[name]) > 1}
+
+
+def constant_note(measured: Mapping[str, Samples]) -> str:
+    """Return the sentence that names the metrics which are not tested; empty if all are.
+
+    Args:
+        measured: Metric -> samples.
+    """
+    constant = [name for name in measured if name not in varied(measured)]
+    return f"Not tested, as all values are equal: {', '.join(constant)}." if constant else ""
+
+
 def mean_table(measured: Mapping[str, Samples]) -> ResultTable:
     """Return the mean of every metric in every group with its interval.
 

@@ -92,6 +92,10 @@ def read_packed(path: str | Path) -> list[Any]:
 def _file_of(path: str | Path) -> tuple[Path, JsonlFormat[Any], Callable[[Any], Hashable] | None]:
     path = Path(path)
     file = path / RECORDS if path.is_dir() else path
+    if path.is_dir() and not file.exists():
+        below = min(path.rglob(RECORDS), default=None)  # of a study, a comparison, or a folder of runs
+        if below is not None:
+            raise ValueError(f"{path}: has no {RECORDS} of its own; name a folder that has, such as {below.parent}")
     return file, EPISODES, None if file.name == RECORDS and (file.parent / CONFIG).exists() else _identity
 
 

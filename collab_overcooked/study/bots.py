@@ -19,6 +19,7 @@ from collab_overcooked.policies.search.partners import QUESTION, RATE
 
 POLL = 0.5  # seconds between looks into the waiting room
 TAP = 0.2  # seconds between keys in real time
+PRACTICE_MOVES = 3  # after which a bot skips what is left of a practice
 AGREES = 6  # highest score with which a bot still objects to a plan
 WINDOW = {"window": "1280", "focus_losses": "0"}  # of a bot: width in pixels, and losses of the focus
 SPEAKS = 0.1  # share of decisions with a message
@@ -106,6 +107,8 @@ class Bot:
     def __post_init__(self) -> None:
         self._random = random.Random(self.seed)
         self._played = False  # whether it has played a game
+        self._practises = False  # whether the round of its game is practice
+        self._moves = 0  # decisions or keys of that round
 
     async def run(self) -> None:
         """Take part from the first page to the last.
@@ -206,6 +209,8 @@ class Bot:
                         self.answers.append(time.perf_counter() - answered)
                         answered = 0.0
                     kind = message["type"]
+                    if kind == "welcome":
+                        self._practises, self._moves = bool(message["goal"]), 0
                     if kind == "welcome" and message["clock"] == "ticks" and tapping is None:
                         tapping = asyncio.create_task(self._tap(socket))
                     playing = kind == "state" and message["state"] == "playing"
@@ -227,6 +232,8 @@ class Bot:
             return {"type": "ready"}
         if kind != "ask":
             return None
+        if self._skips():
+            return {"type": "skip"}
         if message["kind"] == "voice":
             orders = self._random.sample(message["actions"], min(2, len(message["actions"])))
             voice = {"plan": "; ".join(orders) if self._random.random() < SPEAKS else "", "say": "Hurry!", "last": True}
@@ -238,6 +245,11 @@ class Bot:
         plan = message["idle"] if message["error"] else self._random.choice(known)
         say = f"I will {plan}." if self._random.random() < SPEAKS else ""
         return {"type": "act", "turn": message["turn"], "plan": plan, "say": say}
+
+    def _skips(self) -> bool:
+        """Count a move; return whether it is one too many for a practice."""
+        self._moves += 1
+        return self._practises and self._moves > PRACTICE_MOVES
 
     def _criticise(self, message: str, legal: list[str]) -> str:
         """Answer a plan as a critic with a random score or rating; messages of other kinds get no answer."""
@@ -251,5 +263,6 @@ class Bot:
     async def _tap(self, socket: Any) -> None:
         with contextlib.suppress(Exception):  # the game is over
             while True:
-                await socket.send(json.dumps({"type": "tap", "key": self._random.choice(KEYS)}))
+                tap = {"type": "tap", "key": self._random.choice(KEYS)}
+                await socket.send(json.dumps({"type": "skip"} if self._skips() else tap))
                 await asyncio.sleep(TAP)

@@ -16,13 +16,13 @@ WIDTHS = f"Below {SMALL} pixels it is small, from {MEDIUM} large."
 class StudyColumn:
     """Column of one or several tables."""
 
-    table: str  # Table, below which the codebook lists the column
+    table: str  # First table with the column
     name: str  # Name, unique in each table
     type: Literal["text", "integer", "number", "time"]  # Type of the cells
     meaning: str  # Description
     values: str = ""  # Possible values or their format; empty if the type says enough
     unit: str = ""  # Unit; empty if there is none
-    also: tuple[str, ...] = ()  # Further tables with the column, for which the codebook does not repeat it
+    also: tuple[str, ...] = ()  # Further tables with the column
 
 
 COLUMNS = (
@@ -125,7 +125,13 @@ COLUMNS = (
     StudyColumn("episodes", "task", "text", "Name of the task."),
     StudyColumn("episodes", "episode", "integer", "Index of the record within its task and condition."),
     StudyColumn("episodes", "team", "text", "Policies by seat; person stands for a participant."),
-    StudyColumn("episodes", "success", "integer", "Whether the game's goal was reached.", values="0 or 1"),
+    StudyColumn(
+        "episodes",
+        "success",
+        "integer",
+        "Whether the game's goal was reached; 0 in games without one.",
+        values="0 or 1",
+    ),
     StudyColumn("episodes", "steps", "integer", "Environment steps.", unit="steps"),
     StudyColumn("episodes", "seconds", "number", "Time the participant took for decisions; 0 in real time.", unit="s"),
     StudyColumn("episodes", "decisions", "integer", "Decisions, or key presses in real time."),

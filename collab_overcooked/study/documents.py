@@ -45,6 +45,27 @@ def to_fill_in(value: object, path: str = "") -> list[str]:
     return [field for key, entry in entries for field in to_fill_in(entry, f"{path}.{key}" if path else str(key))]
 
 
+def remarks(study: Study) -> list[str]:
+    """Return what boards and panels commonly ask for and the file leaves open."""
+    found = []
+    blind = [name for name, condition in study.conditions.items() if condition.settings.names == "blind"]
+    if blind and not study.debrief:
+        found.append(f"names are hidden (names: blind in {', '.join(blind)}), and no debrief tells who played")
+    ends = ["done", "stopped", "failed"]
+    if any(item.accept for form in study.forms.values() for item in form.items):
+        ends.append("screened")
+    if study.failed_checks is not None:
+        ends.append("inattentive")
+    if study.group > 1:
+        ends += ["unmatched", "partner_left"]
+    if study.minutes is not None:
+        ends.append("late")
+    without = [end for end in ends if not study.ends[end].code]
+    if without:
+        found.append(f"ends without a code in finish: {', '.join(without)}")
+    return found
+
+
 def check_filled_in(study: Study) -> None:
     """Check that a study has no placeholders left."""
     fields = to_fill_in(study.content)
@@ -90,6 +111,7 @@ def study_facts(study: Study) -> dict[str, Any]:
         "conditions": conditions,
         "language_models": {name: study.partners[name] for name in language_partners(study)},
         "to_fill_in": to_fill_in(study.content),
+        "remarks": remarks(study),
     }
 
 
@@ -145,6 +167,7 @@ def _lines(study: Study, facts: dict[str, Any]) -> list[str]:
         lines.append("  language models: " + ", ".join(f"{k}={v}" for k, v in facts["language_models"].items()))
     if facts["to_fill_in"]:
         lines.append(f"  placeholders to fill in ({TO_FILL_IN}): {', '.join(facts['to_fill_in'])}")
+    lines += [f"  remark: {remark}" for remark in facts["remarks"]]
     return lines
 
 

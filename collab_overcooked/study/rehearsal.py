@@ -7,8 +7,9 @@ import html
 import logging
 import sys
 import tempfile
+import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,7 +27,7 @@ from collab_overcooked.study.app import make_study_app
 from collab_overcooked.study.bots import LEAVING, Bot
 from collab_overcooked.study.design import EXPECTED_ENDS, Study
 from collab_overcooked.study.documents import language_partners
-from collab_overcooked.study.journal import Journal
+from collab_overcooked.study.journal import Journal, Participant
 from collab_overcooked.study.pages import end_text
 from collab_overcooked.study.results import RECORDS_FOLDER, ExportOptions, StudyResults, export
 
@@ -35,6 +36,7 @@ logger = logging.getLogger(__name__)
 LEAVERS = 2  # groups of bots for each way to leave, in rehearsals of the command line
 MAX_WAIT = 20.0  # seconds that bots wait for others
 PROGRESS = 10.0  # seconds between messages on the progress
+TICK = 0.03  # seconds of a step in real time, unless bots play at the pace of people
 STAND_IN = "greedy"  # replaces language models, which would cost money
 PLANNER = "cots"  # replaces language models that search joint plans: it sends plans and reads answers as they do
 
@@ -50,7 +52,7 @@ class Rehearsal:
     requests: tuple[float, float]  # Median and 95th percentile of the duration of a request, in milliseconds
     # Median and 95th percentile of the time from a decision to the next message, in milliseconds
     answers: tuple[float, float]
-    # Median and 95th percentile of the lateness of frames in real-time games, in milliseconds
+    # Median and 95th percentile of the lateness of steps in real time, in milliseconds
     ticks: tuple[float, float]
     memory: int  # Peak memory of the process, in MiB
 
@@ -61,13 +63,24 @@ def is_planner(spec: str) -> bool:
     return parsed.is_language and parse_settings(parsed.parameters).agent == COTS
 
 
+def hurried(study: Study) -> Study:
+    """Return a study whose games make no pauses for people, with steps of ``TICK`` seconds in real time."""
+    conditions = {}
+    for name, condition in study.conditions.items():
+        settings = replace(condition.settings, tick=min(TICK, condition.settings.tick), pace=0.0, countdown=0.0)
+        conditions[name] = replace(condition, settings=settings)
+    return replace(study, conditions=conditions)
+
+
 def stand_ins(study: Study) -> dict[str, str]:
     """Return the policies that replace the language models of a study, by partner."""
     partners = language_partners(study)
     return {name: PLANNER if is_planner(study.partners[name]) else STAND_IN for name in partners}
 
 
-def rehearse(study: Study, bots: int, out: Path, *, leavers: int = 0, ways: Sequence[str] = ("game",)) -> Rehearsal:
+def rehearse(
+    study: Study, bots: int, out: Path, *, leavers: int = 0, ways: Sequence[str] = ("game",), real_time: bool = False
+) -> Rehearsal:
     """Run a study with bots, through the pages and sockets of a local server.
 
     Args:
@@ -76,7 +89,10 @@ def rehearse(study: Study, bots: int, out: Path, *, leavers: int = 0, ways: Sequ
         out: Folder of the results.
         leavers: Number of groups, before the bots, of which one member leaves, for each of ``ways``.
         ways: Ways to leave, see ``bots.LEAVING``.
+        real_time: Whether games keep the pace at which people play; otherwise they wait for nobody to watch.
     """
+    if not real_time:
+        study = hurried(study)
     most = bots + leavers * len(ways) * study.group
     limits = {"limit": max(study.limit, most), "per_network": most, "quota": {}}  # else bots would be refused
     study = replace(study, wait=min(study.wait, MAX_WAIT), **limits)  # type: ignore[arg-type]
@@ -173,7 +189,7 @@ def _leaving_problems(journal: Journal, players: Sequence[Bot]) -> Iterator[str]
     """Yield problems with the ends of bots that left."""
     ends = {"game": "left", "page": "left", "tab": ""}
     for bot in players:
-        person = journal.by_token(bot.own_page.rpartition("/")[2])
+        person = _person_of(journal, bot)
         end = None if person is None else person.end
         if bot.leaves in ends and end not in (ends[bot.leaves], "screened", "inattentive", "done"):
             yield f"bot {bot.seed}: {LEAVING[bot.leaves]} Its end is {end!r}, not {ends[bot.leaves]!r}"
@@ -183,7 +199,7 @@ def _leaving_problems(journal: Journal, players: Sequence[Bot]) -> Iterator[str]
 
 
 def _code_problem(journal: Journal, bot: Bot) -> str:
-    person = journal.by_token(bot.own_page.rpartition("/")[2])
+    person = _person_of(journal, bot)
     if person is None or not person.end:
         return ""
     code = end_text(journal.study, journal.study.ends[person.end].code, person.kept)
@@ -196,11 +212,78 @@ def _entry(journal: Journal, number: int) -> str:
     return f"/study/{known[-1].token}" if known else f"/study?{study.panel_id or 'n'}={name}"
 
 
-async def _report(journal: Journal, players: Sequence[Bot]) -> None:
+def _person_of(journal: Journal, bot: Bot) -> Participant | None:
+    return journal.by_token(bot.own_page.rpartition("/")[2])
+
+
+class Progress:
+    """Progress of a rehearsal, whose groups take part one after the other.
+
+    Args:
+        journal: Journal of the study.
+        groups: Bots that leave, by group, then those that stay.
+        now: Clock in seconds.
+    """
+
+    def __init__(
+        self, journal: Journal, groups: Sequence[Sequence[Bot]], now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.journal, self.groups, self.now = journal, groups, now
+        self.began = now()
+        self.current = 0  # Index of the group that takes part; their number once all have
+
+    def text(self) -> str:
+        """Return how many bots are through, the step of the slowest, and the time left at the speed so far."""
+        *leaving, staying = self.groups
+        ended = sum(self._is_through(bot) for bot in staying)
+        left = sum(len(group) for group in leaving[: self.current])
+        facts = [f"{ended} of {len(staying)} bots are through"]
+        if leaving:
+            facts.append(f"{left} of {sum(map(len, leaving))} that leave")
+        facts += filter(None, (self._step_text(), self._time_text()))
+        return ", ".join(facts)
+
+    def _is_through(self, bot: Bot) -> bool:
+        person = _person_of(self.journal, bot)
+        return person is not None and bool(person.end)
+
+    def _step_text(self) -> str:
+        here = [_person_of(self.journal, bot) for bot in self.groups[min(self.current, len(self.groups) - 1)]]
+        people = [person for person in here if person is not None and not person.end]
+        if not people:
+            return ""
+        slowest = min(people, key=lambda person: person.step)
+        step = self.journal.step_of(slowest)
+        place = f"step {slowest.step + 1} of {len(self.journal.steps_of(slowest))}"
+        if step is None:
+            return ""
+        name = {"play": f"game {step.condition}", "form": f"form {step.form}", "page": "page"}[step.kind]
+        return f"{place} ({name})"
+
+    def _time_text(self) -> str:
+        done, whole = self._games()
+        if not done:
+            return ""
+        seconds = (self.now() - self.began) * (whole / done - 1)
+        return f"about {seconds / 60:.0f} min left" if seconds >= 60 else f"about {seconds:.0f} s left"
+
+    def _games(self) -> tuple[float, float]:
+        """Return the number of games that groups have played one after the other, and of all that they will play."""
+        each = [sum(step.kind == "play" for step in self.journal.study.steps(0))] * len(self.groups)
+        for k, (first, *_) in enumerate(self.groups[:-1]):
+            each[k] = min(each[k], int(first.leaves == "page"))  # the others leave in their first game or before it
+        done = float(sum(each[: self.current]))
+        if self.current == len(self.groups) - 1:
+            for person in filter(None, (_person_of(self.journal, bot) for bot in self.groups[-1])):
+                steps = self.journal.steps_of(person)[: None if person.end else person.step]
+                done += sum(step.kind == "play" for step in steps) / len(self.groups[-1])
+        return done, float(sum(each))
+
+
+async def _report(progress: Progress) -> None:
     while True:
         await asyncio.sleep(PROGRESS)
-        done = sum(bool(person.end) for person in journal.people.values())
-        logger.info(f"{done} of {len(players)} bots are through, after {sum(bot.pages for bot in players)} pages")
+        logger.info(progress.text())
 
 
 async def _take_part(app: Any, journal: Journal, bots: int, ways: Sequence[str], errors: list[str]) -> list[Bot]:
@@ -218,11 +301,13 @@ async def _take_part(app: Any, journal: Journal, bots: int, ways: Sequence[str],
         groups.append([Bot(base, _entry(journal, n), n) for n in range(first, first + together)])
         groups[-1][0].leaves = way
         players += groups[-1]
-    progress = asyncio.create_task(_report(journal, players))
+    progress = Progress(journal, [*groups, players[:bots]])
+    reporting = asyncio.create_task(_report(progress))
     done: list[BaseException | None] = []
-    for members in (*groups, players[:bots]):
+    for members in progress.groups:
         done += await asyncio.gather(*(bot.run() for bot in members), return_exceptions=True)
-    progress.cancel()
+        progress.current += 1
+    reporting.cancel()
     errors += [f"bot {n}: {type(one).__name__}: {one}" for n, one in enumerate(done) if one is not None]
     server.should_exit = True
     await serving

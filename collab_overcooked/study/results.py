@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -82,32 +82,75 @@ class StudyResults:
     def samples(self, metrics: Sequence[str]) -> dict[str, dict[str, dict[tuple[Any, ...], float]]]:
         """Return values by measure, condition and unit: groups for metrics of games, participants for answers.
 
+        Only participants who completed the study count, and games of which all people did.
+
         Args:
-            metrics: Metrics of the games; default: the scores of their suites, and success.
+            metrics: Metrics of the games, and questions ``FORM.QUESTION``; default: the scores of the suites, success
+                where games have a goal, and all questions.
+
+        Raises:
+            ValueError: There is no such metric or question, or nobody has completed the study.
         """
-        values: dict[str, dict[str, dict[tuple[Any, ...], list[float]]]] = defaultdict(
-            lambda: defaultdict(lambda: defaultdict(list))
-        )
+        if not self.completed:
+            raise ValueError(f"{self.journal.path}: no participant has completed the study (end=done)")
+        questions = [name for name in metrics if "." in name]
+        of_games = [name for name in metrics if name not in questions]
+        values = list(self._game_values(of_games)) if of_games or not metrics else []
+        answers = list(self._answer_values())
+        asked = {name for name, *_ in answers}
+        for name in questions:
+            if name not in asked:
+                raise ValueError(near_matches("metric", name, self.samples(())))
+        values += [answer for answer in answers if answer[0] in questions or not metrics]
+        by_unit: dict[str, dict[str, dict[tuple[Any, ...], list[float]]]] = {}
+        for name, condition, unit, value in values:
+            conditions = by_unit.setdefault(name, {known: {} for known in self.journal.study.conditions})
+            conditions[condition].setdefault(unit, []).append(value)
+        return {
+            name: {
+                condition: {unit: sum(many) / len(many) for unit, many in units.items()}
+                for condition, units in conditions.items()
+                if units
+            }
+            for name, conditions in by_unit.items()
+        }
+
+    def _game_values(self, metrics: Sequence[str]) -> Iterator[tuple[str, str, tuple[Any, ...], float]]:
+        completed = self.completed
         for condition, records in self.records.items():
             for record in records:
-                unit = ("group", self._group(record))
-                for name in metrics or dict.fromkeys((score_metric(record), "success")):
+                if not completed.issuperset(player.id for player in record.people.values()):
+                    continue
+                of_suite = [score_metric(record), *(["success"] if registry.suite_of(record).has_success else [])]
+                for name in metrics or dict.fromkeys(of_suite):
                     value = measure(record, [name])[name]
                     if isinstance(value, (int, float)):
-                        values[name][condition][unit].append(float(value))
+                        yield name, condition, ("group", self._group(record)), float(value)
+
+    def _answer_values(self) -> Iterator[tuple[str, str, tuple[Any, ...], float]]:
+        completed = self.completed
+        newest: dict[tuple[str, str, tuple[Any, ...]], float] = {}
         for row in self.answers():
             answer = row["value"]
-            if row["condition"] and isinstance(answer, (int, float)):
+            if row["id"] in completed and row["condition"] and isinstance(answer, (int, float)):
                 question = f"{row['form']}.{row['item']}"
-                values[question][str(row["condition"])][PERSON_UNIT, row["id"]] = [float(answer)]
-        means: dict[str, dict[str, dict[tuple[Any, ...], float]]] = {}
-        for name, by_condition in values.items():
-            means[name] = {}
-            for condition in self.journal.study.conditions:
-                if condition in by_condition:
-                    units = by_condition[condition]
-                    means[name][condition] = {unit: sum(many) / len(many) for unit, many in units.items()}
-        return means
+                newest[question, str(row["condition"]), (PERSON_UNIT, row["id"])] = float(answer)
+        for (question, condition, unit), value in newest.items():
+            yield question, condition, unit, value
+
+    @property
+    def completed(self) -> set[str]:
+        """Ids of the participants who completed the study, also of those who were forgotten later."""
+        return {event["id"] for event in self.journal.events if event["event"] == "ended" and event["how"] == "done"}
+
+    def completed_note(self) -> str:
+        """Return the sentence that says whom ``samples`` holds and whom it leaves out."""
+        joined = [event["id"] for event in self.journal.events if event["event"] == "joined"]
+        ended = {event["id"]: event["how"] for event in self.journal.events if event["event"] == "ended"}
+        ends = Counter(ended.get(name, "unfinished") for name in joined)
+        others = ", ".join(f"{count} {end}" for end, count in ends.items() if end != "done")
+        note = f"Values are of {ends['done']} participants who completed the study (end=done)"
+        return f"{note}; left out: {others}." if others else f"{note}."
 
     def _group(self, record: EpisodeRecord) -> int | None:
         ids = {player.id for player in record.people.values()}
@@ -406,9 +449,10 @@ class StudyResults:
         """
         study = self.journal.study
         rows = [
-            _described(column.table, column.name, column.type, column.meaning, column.values, column.unit)
+            _described(table, column.name, column.type, column.meaning, column.values, column.unit)
             for column in COLUMNS
-            if not (options.anonymous and column.name in LEFT_OUT) and not (options.cut_text and column.table == TEXTS)
+            for table in (column.table, *column.also)
+            if not (options.anonymous and column.name in LEFT_OUT) and not (options.cut_text and table == TEXTS)
         ]
         if options.panel_ids:
             rows += [

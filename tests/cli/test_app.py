@@ -65,10 +65,11 @@ EVALUATE = ["evaluate", "collab-overcooked", "--out", "OUT"]
         (["score", "CUT"], "cut.jsonl, line 2: is truncated or no JSON"),
         (["score", "RUN", "--denominator", "all"], "unknown denominator 'all'; known: conversations, required"),
         (["score", "RUN", "--format", "tabel"], "unknown format 'tabel'; did you mean table"),
+        (["study", "check", "x.yaml"], "'check' is a command of its own: collab-overcooked check"),
         (["significance", "absent", "--format", "tabel"], "unknown format 'tabel'; did you mean table"),
         (["communication", "absent", "--format", "tabel"], "unknown format 'tabel'; did you mean table"),
         (
-            ["study", "power", "absent", "--measure", "score", "--effect", "1", "--format", "tabel"],
+            ["study", "power", "absent", "--metrics", "score", "--effect", "1", "--format", "tabel"],
             "unknown format 'tabel'; did you mean table",
         ),
         (["replay", "absent"], "absent: cannot be read"),

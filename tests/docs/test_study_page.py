@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from collab_overcooked.study.design import ENDS, KEYS, PARTICIPANTS, REFUSALS
+from collab_overcooked.study.documents import remarks
 from collab_overcooked.study.reader import read_study
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "how_to" / "study.md"
@@ -43,6 +44,16 @@ def test_examples_are_read(example: dict[str, Any], tmp_path: Path) -> None:
     file = tmp_path / "study.yaml"
     file.write_text(yaml.safe_dump(extended(example), sort_keys=False))
     read_study(file)
+
+
+def test_the_whole_file_leaves_nothing_open_and_screens_before_games(tmp_path: Path) -> None:
+    (tmp_path / "study.yaml").write_text(yaml.safe_dump(WHOLE, sort_keys=False))
+    study = read_study(tmp_path / "study.yaml")
+    assert remarks(study) == []
+    screens = [name for name, form in study.forms.items() if any(item.accept for item in form.items)]
+    kinds = [(step.kind, step.form) for step in study.steps(0)]
+    games = [kind for kind, _ in kinds].index("play")
+    assert screens and all(("form", name) in kinds[:games] for name in screens)
 
 
 def test_every_key_is_described() -> None:

@@ -7,9 +7,11 @@ import pytest
 from collab_overcooked.reporting.significance import (
     INDEPENDENT_NOTE,
     PAIRED_NOTE,
+    constant_note,
     factorial_table,
     mean_table,
     significance_tables,
+    varied,
 )
 
 
@@ -44,6 +46,15 @@ def test_three_groups_are_compared_by_variances_and_each_two_by_tukey() -> None:
     assert [row[1] for row in comparisons.rows] == ["a - b", "a - c", "b - c"]
     (alone, _), *_ = significance_tables({"score": {"a": ONE, "b": OTHER, "c": third}}, paired=False)
     assert len(alone.rows) == 1
+
+
+def test_metrics_without_any_difference_are_named_and_not_tested() -> None:
+    same = {"one": group(0.0, 0.0), "other": group(0.0, 0.0)}
+    apart = {"one": group(0.0, 0.0), "other": group(1.0, 1.0)}
+    measured = {"success": same, "score": {"one": ONE, "other": OTHER}, "steps": apart}
+    assert list(varied(measured)) == ["score", "steps"]
+    assert constant_note(measured) == "Not tested, as all values are equal: success."
+    assert constant_note(varied(measured)) == ""
 
 
 def test_means_have_a_row_for_each_measure_and_group() -> None:

@@ -26,6 +26,15 @@ def test_bots_can_answer_every_question_of_shipped_studies(name: str) -> None:
         assert PageForm(form_page(study, form, "/", 0, 1, {}, refused)).refused is bool(refused)
 
 
+def test_bots_skip_practice_after_three_moves() -> None:
+    ask = {"type": "ask", "kind": "act", "turn": 1, "legal": ["wait"], "idle": "wait", "error": None}
+    for practises in (True, False):
+        bot = Bot("http://localhost", "/", seed=1)
+        bot._practises = practises
+        kinds = [(bot._reply(ask) or {})["type"] for _ in range(5)]
+        assert kinds == (["act"] * 3 + ["skip"] * 2 if practises else ["act"] * 5)
+
+
 def test_bots_answer_plans_with_a_score_and_nothing_else() -> None:
     bot = Bot("http://localhost", "/", seed=1)
     ask = {"type": "ask", "kind": "reply", "turn": 3, "legal": ["wait"]}

@@ -9,11 +9,12 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from study.world import factorial
+from study.world import QUICK, factorial
 from support.cli_runner import CliRunner
 
 from collab_overcooked.cli import app
 from collab_overcooked.study.journal import Journal
+from collab_overcooked.study.power import power_card
 from collab_overcooked.study.reader import read_study
 from collab_overcooked.study.results import StudyResults
 
@@ -73,7 +74,7 @@ def test_factors_are_tested_as_statsmodels_does(
 
 def power(folder: Path, *text: str) -> Any:
     return CliRunner().invoke(
-        app, ["study", "power", str(folder), "--measure", "liked.fun", "--simulations", "60", *text]
+        app, ["study", "power", str(folder), "--metrics", "liked.fun", "--simulations", "60", *text]
     )
 
 
@@ -97,19 +98,37 @@ def test_the_number_of_participants_follows_from_the_pilot(tmp_path: Path) -> No
     assert f"{large} participants per cell ({4 * large} in all)" in " ".join(shown.split())
 
 
+def test_power_of_a_small_pilot_stands_beside_its_false_positives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of four people, one extreme: small simulated studies often miss that one, and are significant by chance."""
+    pytest.importorskip("scipy", reason="the extra 'stats' is not installed")
+    values = {"helped": (6.0, 7.0, 2.0, 7.0), "hindered": (6.0, 6.0, 7.0, 5.0)}
+    trust = {name: {("person", str(n)): value for n, value in enumerate(many)} for name, many in values.items()}
+    with Journal.open(tmp_path, read_study(QUICK)) as journal:
+        journal.end(journal.join({"PID": "p"}), "done")
+    results = StudyResults.read(tmp_path)
+    monkeypatch.setattr(results, "samples", lambda metrics: {"liked.fun": trust})
+    card = power_card(results, "liked.fun", 2.0, simulations=200)
+    (table,) = card.tables
+    by_units = {units: by_chance for units, _, by_chance in table.rows}
+    assert by_units[4] > 0.15 and by_units[16] < 0.12, by_units
+    assert any("False positives" in note for note in card.notes)
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
         (["--effect", "0"], "effect must not be 0"),
         (["--effect", "1", "--power", "1.5"], "power must be between 0 and 1, not 1.5"),
         (["--effect", "1", "--term", "talk:colour"], "unknown term 'talk:colour'"),
-        (["--effect", "1", "--measure", "liked.fund"], "did you mean liked.fun"),
+        (["--effect", "1", "--metrics", "liked.fund"], "did you mean liked.fun"),
         (["--effect", "1", "--simulations", "1"], "simulations must be an integer from 10"),
         (["--effect", "1", "--format", "pdf"], "unknown format 'pdf'"),
     ],
 )
 def test_what_cannot_be_estimated_is_refused(text: list[str], complaint: str, tmp_path: Path) -> None:
     pytest.importorskip("statsmodels", reason="the extra 'stats' is not installed")
-    measure = [] if "--measure" in text else ["--measure", "liked.fun"]
+    measure = [] if "--metrics" in text else ["--metrics", "liked.fun"]
     done = CliRunner().invoke(app, ["study", "power", str(pilot(tmp_path / "run")), *measure, *text])
     assert done.exit_code == 2 and complaint in " ".join(done.output.split()), done.output

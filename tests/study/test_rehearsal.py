@@ -14,11 +14,13 @@ from support.cli_runner import CliRunner
 
 from collab_overcooked.cli import app
 from collab_overcooked.io.documents import DocumentError
+from collab_overcooked.reporting.result_table import ResultTable
 from collab_overcooked.runner.records import read_records
+from collab_overcooked.study.bots import PRACTICE_MOVES, Bot
 from collab_overcooked.study.design import Bonus, Study
-from collab_overcooked.study.journal import JOURNAL
+from collab_overcooked.study.journal import JOURNAL, Journal
 from collab_overcooked.study.reader import read_study
-from collab_overcooked.study.rehearsal import stand_ins
+from collab_overcooked.study.rehearsal import TICK, Progress, hurried, stand_ins
 from collab_overcooked.study.results import StudyResults
 
 
@@ -130,3 +132,69 @@ def test_there_is_an_example_of_each_pattern() -> None:
 
 def test_models_that_search_are_replaced_by_a_program_that_searches() -> None:
     assert stand_ins(read_study("cots_partner")) == {"planner": "cots", "talker": "greedy"}
+
+
+def test_practice_of_bots_is_short(tmp_path: Path) -> None:
+    """Bots that play at random would repeat the tutorial of a kitchen until its last round is over."""
+    from collab_overcooked.study.rehearsal import rehearse
+
+    options = {"layouts": "cramped_room", "episodes": 1, "max_cycles": 20}
+    kitchen = {"label": "A", "suite": "overcooked", "team": ["agent_0=person", "agent_1=random"], "options": options}
+    content = changed("conditions", "helped", to=kitchen)
+    del content["conditions"]["hindered"], content["forms"]["before"]
+    content["play"] |= {"clock": "turns", "show": "picture"}
+    content["blocks"] = [{"play": ["helped"], "after": "liked", "practice": True}]
+    outcome = rehearse(read_study(content), 1, tmp_path / "run")
+    assert not outcome.errors and outcome.ends == {"done": 1}
+    practice = read_records(tmp_path / "run" / "conditions" / "helped" / "tutorials.jsonl")
+    assert [record.ended for record in practice] == ["practised"] and practice[0].timesteps <= PRACTICE_MOVES + 1
+
+
+def test_games_of_bots_make_no_pauses(study: Study) -> None:
+    slow = read_study(changed("play", to={"show": "words", "tick": 0.5, "pace": 2, "countdown": 5}))
+    settings = [condition.settings for condition in hurried(slow).conditions.values()]
+    assert {(each.tick, each.pace, each.countdown) for each in settings} == {(TICK, 0.0, 0.0)}
+    assert {each.show for each in settings} == {"words"}
+
+
+@pytest.mark.parametrize(("ends", "warned"), [({"screened": 4}, True), ({"done": 1, "screened": 3}, False)])
+def test_a_rehearsal_that_nobody_completes_is_warned_about(
+    ends: dict[str, int], warned: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from collab_overcooked.study import rehearsal
+
+    result = rehearsal.Rehearsal(ends, [], 0, ResultTable((), ()), (0.0, 0.0), (0.0, 0.0), (4.0, 9.0), 1)
+    paces = []
+    monkeypatch.setattr(rehearsal, "rehearse", lambda *_, real_time, **__: paces.append(real_time) or result)
+    (tmp_path / "quick.yaml").write_text(json.dumps(QUICK))
+    done = CliRunner().invoke(app, ["study", "rehearse", str(tmp_path / "quick.yaml"), "4"])
+    assert done.exit_code == 0 and ("no bot ended as done" in done.output) is warned
+    assert "lateness" not in done.output, "a pace that no person would play at"
+    done = CliRunner().invoke(app, ["study", "rehearse", str(tmp_path / "quick.yaml"), "4", "--real-time"])
+    assert "lateness of steps: 4.0 ms, 95 % below 9.0 ms" in done.output and paces == [False, True]
+
+
+def test_progress_names_the_step_and_the_time_left(tmp_path: Path) -> None:
+    content = changed("blocks", to=[{"play": ["helped", "hindered"], "after": "liked"}])
+    del content["forms"]["before"]
+    with Journal.open(tmp_path / "run", read_study(content)) as journal:
+        bots = [Bot("", "", n, leaves) for n, leaves in enumerate(["page", "tab", "", ""])]
+        people = [journal.join({"PID": f"p{n}"}) for n in range(4)]
+        for bot, person in zip(bots, people, strict=True):
+            bot.own_page = f"http://localhost/study/{person.token}"
+            journal.form_group([person.id], 0)
+        clock = [0.0]
+        progress = Progress(journal, [bots[:1], bots[1:2], bots[2:]], lambda: clock[0])
+        first, second = (step.condition for step in journal.steps_of(people[2]) if step.kind == "play")
+        assert progress.text() == f"0 of 2 bots are through, 0 of 2 that leave, step 1 of 4 (game {first})"
+        progress.current, clock[0] = 2, 60.0  # one of three games in a row is over
+        begun = "0 of 2 bots are through, 2 of 2 that leave"
+        assert progress.text() == f"{begun}, step 1 of 4 (game {first}), about 2 min left"
+        for person in people[2:]:
+            journal.passed(person)
+        assert progress.text() == f"{begun}, step 2 of 4 (form liked), about 30 s left"
+        for person in people[2:]:
+            journal.answered(person, {"fun": 1, "why": ""})
+        assert f"step 3 of 4 (game {second})" in progress.text()
+        journal.end(people[2], "done")
+        assert progress.text().startswith("1 of 2 bots are through")

@@ -109,6 +109,85 @@ def test_conditions_of_a_study_are_tested(rehearsed: tuple[Path, Any]) -> None:
     assert "before.age" not in rows, "it belongs to no condition"
 
 
+def significance(folder: Path, *text: str) -> list[dict[str, Any]]:
+    done = CliRunner().invoke(app, ["significance", str(folder), "--format", "json", *text])
+    assert done.exit_code == 0, done.output
+    cards: list[dict[str, Any]] = json.loads(done.stdout)
+    return cards
+
+
+def answered_study(folder: Path, ends: list[str]) -> Path:
+    """Let a person answer after both games for each end; those who do not complete the study have no fun."""
+    content = changed("participants", to={"id": "PID", "keep": ["STUDY"], "limit": 20})
+    content["blocks"] = [{"play": list(content["conditions"]), "after": "liked"}]
+    del content["forms"]["before"]
+    with Journal.open(folder, read_study(content)) as journal:
+        for n, end in enumerate(ends):
+            person = journal.join({"PID": f"p{n}"})
+            journal.form_group([person.id])
+            while (step := journal.step_of(person)) is not None:
+                fun = 3 + (step.condition == "helped") + n % 2 * (step.condition == "hindered") if end == "done" else 1
+                journal.passed(person) if step.kind == "play" else journal.answered(person, {"fun": fun, "why": ""})
+            if end:
+                journal.end(person, end)
+    return folder
+
+
+def test_those_who_did_not_complete_a_study_are_left_out_and_counted(tmp_path: Path) -> None:
+    pytest.importorskip("scipy", reason="the extra 'stats' is not installed")
+    folder = answered_study(tmp_path / "run", ["done", "left", "done", "screened", "", "done", "left"])
+    means, *_ = significance(folder)
+    rows = {row["Group"]: row for row in means["tables"][0]["rows"]}
+    assert {name: (row["n"], row["mean"]["value"]) for name, row in rows.items()} == {
+        "helped": (3, 4.0),
+        "hindered": (3, pytest.approx(10 / 3)),
+    }
+    assert means["notes"] == [
+        "Values are of 3 participants who completed the study (end=done); left out: 2 left, 1 screened, 1 unfinished."
+    ]
+    nobody = answered_study(tmp_path / "nobody", ["left"])
+    with pytest.raises(ValueError, match="no participant has completed the study"):
+        StudyResults.read(nobody).samples([])
+
+
+def test_games_of_people_who_left_are_no_samples(rehearsed: tuple[Path, Any]) -> None:
+    results = StudyResults.read(rehearsed[0])
+    every = results.samples(["steps"])["steps"]
+    someone = next(iter(results.completed))
+    for event in results.journal.events:
+        if event["event"] == "ended" and event["id"] == someone:
+            event["how"] = "left"
+    fewer = results.samples(["steps"])["steps"]
+    assert {name: len(units) - 1 for name, units in every.items()} == {name: len(fewer[name]) for name in every}
+
+
+def test_questions_are_named_as_metrics_are(rehearsed: tuple[Path, Any]) -> None:
+    pytest.importorskip("scipy", reason="the extra 'stats' is not installed")
+    means, *_ = significance(rehearsed[0], "--metrics", "liked.fun,steps")
+    assert {row["Measure"] for row in means["tables"][0]["rows"]} == {"liked.fun", "steps"}
+    wrong = CliRunner().invoke(app, ["significance", str(rehearsed[0]), "--metrics", "liked.fund"])
+    assert wrong.exit_code == 2 and "unknown metric 'liked.fund'; did you mean liked.fun" in wrong.output
+
+
+def test_success_is_compared_where_a_game_has_a_goal(rehearsed: tuple[Path, Any], monkeypatch: Any) -> None:
+    from collab_overcooked import registry
+
+    results = StudyResults.read(rehearsed[0])
+    (record, *_) = results.records["helped"]
+    suite = registry.suite_of(record)
+    for has_success in (True, False):
+        monkeypatch.setattr(type(suite), "has_success", has_success)
+        assert ("success" in results.samples([])) is has_success
+
+
+def test_commands_for_runs_name_the_conditions_of_a_study(rehearsed: tuple[Path, Any]) -> None:
+    folder = rehearsed[0]
+    for command in ("score", "report", "replay"):
+        done = CliRunner().invoke(app, [command, str(folder)])
+        said = " ".join(done.output.split())
+        assert done.exit_code == 2 and f"such as {folder / 'conditions' / 'helped'}" in said, said
+
+
 def test_tests_are_those_of_scipy_on_the_exported_tables(tmp_path: Path) -> None:
     """Twelve people answer under three conditions; what `significance` prints follows from `answers.csv` alone."""
     stats = pytest.importorskip("scipy.stats", reason="the extra 'stats' is not installed")
@@ -199,7 +278,7 @@ def test_the_codebook_describes_what_is_exported(
     for name in {Path(file).stem for file in written if file.endswith(".csv")} - {"codebook"}:
         with (tmp_path / f"{name}.csv").open() as file:
             header = next(csv.reader(file))
-        assert set(header) <= {column for _, column in book}
+        assert set(header) <= {column for table, column in book if table == name}, name
         described = {column for table, column in book if table == name and "." not in column}
         assert {column for column in described if column in COLUMNS_OF[name] or column.startswith("answer_")} <= set(
             header

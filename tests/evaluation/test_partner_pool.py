@@ -23,7 +23,7 @@ from collab_overcooked.io.files import file_digest
 from collab_overcooked.policies.policy_file import Met, policy_path, read_policy, with_met
 
 TEST_PARTNERS = {  # number of test partners, and how many of them are the greedy policy, changed or cloned
-    "asymmetric_advantages": (15, 4),
+    "asymmetric_advantages": (6, 2),
     "collab_escape": (13, 5),
     "coordination_ring": (20, 6),
     "counter_circuit": (10, 4),

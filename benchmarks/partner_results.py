@@ -291,8 +291,8 @@ def _shortened(partner: Partner) -> Partner:
     return partner if best is None or by is None else replace(partner, best=structs.replace(best, by=by))
 
 
-def main() -> None:
-    """Run the stages that were asked for."""
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pool", choices=pool_names())
     parser.add_argument("--out", type=Path, help="folder; default: runs/partners/POOL")
@@ -303,6 +303,12 @@ def main() -> None:
     parser.add_argument("--programs", nargs="+", default=["greedy", "planner"], help="scored beside the trained egos")
     parser.add_argument("--stage", nargs="+", help="stages; default: all that leave the pool as it is")
     parser.add_argument("--print", action="store_true", help="print the commands and run nothing")
+    return parser
+
+
+def main() -> None:
+    """Run the stages that were asked for."""
+    parser = make_parser()
     options = parser.parse_args()
     out = options.out or Path("runs/partners") / options.pool
     study = Study(options.pool, out, options.steps or 0, options.seeds, options.apart, options.games, options.programs)

@@ -67,7 +67,7 @@ def export(
         first = next(episodes)
         agents = first.game.n_agents
         if seat is not None:
-            parse_integer("seat", seat, 0, most=agents - 1)
+            parse_integer("--seat", seat, 0, most=agents - 1)
         with draft_folder(out) as beside:
             described = FORMATS[form](beside, chain([first], episodes), seat)
     say(f"written: {out}, {len(described)} episodes, {sum(episode['steps'] for episode in described)} steps")

@@ -15,6 +15,8 @@ def call_in_daemon(function: Callable[[], T]) -> Future[T]:
     future: Future[T] = Future()
 
     def call() -> None:
+        if not future.set_running_or_notify_cancel():
+            return
         try:
             future.set_result(function())
         except Exception as error:

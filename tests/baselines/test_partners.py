@@ -191,7 +191,7 @@ def test_pools_that_cannot_be_trained_beside_are_refused(pool, tmp_path):
     ):
         Training(RING.with_values({"pool": [str(pool)], "options": {"layout": "cramped_room", "obs": "features"}}))
     with pytest.raises(ValueError, match=r"partner planner: training takes policy files, .* not 'planner'"):
-        Training(RING.with_values({"partners": ["coordination_ring#planner"]}))
+        Training(RING.with_values({"partners": ["planner"]}))
     with pytest.raises(ValueError, match=r"partner_noise: partner greedy is a program; use noisy:0\.5"):
         Training(RING.with_values({"partners": ["coordination_ring#greedy"], "partner_noise": 0.5}))
     named = Training(RING.with_values({"partners": [f"{pool}#m1"]}))

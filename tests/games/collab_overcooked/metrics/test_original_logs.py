@@ -142,7 +142,7 @@ def test_success_is_a_finished_order(finished: Any, success: bool) -> None:
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (["total_timestamp"], 3, "total_timestamp must be a list of entries, not 3"),
+        (["total_timestamp"], 3, r"total_timestamp must be a list of entries, for example \[3\], not 3"),
         (["total_timestamp", 1], 0, r"total_timestamp\[1\]: 0 follows 0, the file holds several runs"),
         (["total_timestamp", 1], "1", r"total_timestamp\[1\] must be an integer, not '1'"),
         (["total_order_finished"], "yes", "total_order_finished must be a list or a number, not 'yes'"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -18,7 +19,7 @@ from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.baselines.train_logger import read_log
 from collab_overcooked.baselines.training import CHECKPOINT, Training, train
 from collab_overcooked.envs.batch import BatchEnv
-from collab_overcooked.evaluation.partner_pool import PartnerPool, make_partner, write_partner_pool
+from collab_overcooked.evaluation.partner_pool import PartnerPool, make_partner, read_partner_pool, write_partner_pool
 from collab_overcooked.io.files import file_digest
 from collab_overcooked.policies.action_history import ActionHistory, append_history
 from collab_overcooked.policies.policy_file import read_policy
@@ -190,8 +191,11 @@ def test_pools_that_cannot_be_trained_beside_are_refused(pool, tmp_path):
         ValueError, match=r"pool\.yaml is for Overcooked-v0 with layout='\w+', the training for layout='cramped_room'$"
     ):
         Training(RING.with_values({"pool": [str(pool)], "options": {"layout": "cramped_room", "obs": "features"}}))
+    searching = tmp_path / "searching.yaml"
+    partners = (make_partner("planner", "planner", "search"),)
+    write_partner_pool(searching, replace(read_partner_pool("coordination_ring"), partners=partners))
     with pytest.raises(ValueError, match=r"partner planner: training takes policy files, .* not 'planner'"):
-        Training(RING.with_values({"partners": ["planner"]}))
+        Training(RING.with_values({"partners": [f"{searching}#planner"]}))
     with pytest.raises(ValueError, match=r"partner_noise: partner greedy is a program; use noisy:0\.5"):
         Training(RING.with_values({"partners": ["coordination_ring#greedy"], "partner_noise": 0.5}))
     named = Training(RING.with_values({"partners": [f"{pool}#m1"]}))

@@ -109,9 +109,10 @@ def significance_cards(
     means = mean_table(measured)
     notes = (*notes, *filter(None, [constant_note(measured)]))
     yield Scorecard("means", title, (means,), notes=notes, data=means)
-    tests = significance_tables(varied(measured), paired)
+    tested = varied(measured)
+    tests = significance_tables(tested, paired)
     for i, (table, note) in enumerate(tests):
-        many = [MANY_NOTE] if len(varied(measured)) > 1 and i == len(tests) - 1 else []
+        many = [MANY_NOTE] if len(tested) > 1 and i == len(tests) - 1 else []
         yield Scorecard(table.title, table.title, (replace(table, title=""),), notes=(note, *many), data=table)
 
 

@@ -26,7 +26,11 @@ def select_observation(env_id: str, env_kwargs: Mapping[str, Any]) -> dict[str, 
 
 
 def check_observation(env_id: str, options: Mapping[str, Any]) -> None:
-    """Refuse options that are not observation options."""
+    """Refuse options that are not observation options.
+
+    Raises:
+        ValueError: An option is unknown, or changes the game itself.
+    """
     allowed = observation_options(env_id)
     for name in options:
         if name in allowed:

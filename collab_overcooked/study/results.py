@@ -106,14 +106,13 @@ class StudyResults:
         for name, condition, unit, value in values:
             conditions = by_unit.setdefault(name, {known: {} for known in self.journal.study.conditions})
             conditions[condition].setdefault(unit, []).append(value)
-        return {
-            name: {
-                condition: {unit: sum(many) / len(many) for unit, many in units.items()}
-                for condition, units in conditions.items()
-                if units
-            }
-            for name, conditions in by_unit.items()
-        }
+        means: dict[str, dict[str, dict[tuple[Any, ...], float]]] = {}
+        for name, conditions in by_unit.items():
+            means[name] = {}
+            for condition, units in conditions.items():
+                if units:
+                    means[name][condition] = {unit: sum(many) / len(many) for unit, many in units.items()}
+        return means
 
     def _game_values(self, metrics: Sequence[str]) -> Iterator[tuple[str, str, tuple[Any, ...], float]]:
         completed = self.completed
@@ -666,16 +665,13 @@ def _without_text(record: EpisodeRecord) -> dict[str, Any]:
         messages = [structs.replace(message, say="", plan="") for message in step.messages]
         errors = [structs.replace(error, action="", message=error.code) for error in step.errors]
         steps.append(structs.replace(step, messages=messages, errors=errors))
-    plan_updates = {}
+    plan_updates: dict[str, list[Any]] = {}
     for agent, updates in record.plan_updates.items():  # of a partner that asks people about its plans
-        plan_updates[agent] = [
-            structs.replace(
-                update,
-                nodes=[structs.replace(node, messages=[]) for node in update.nodes],
-                answers=[structs.replace(answer, text="") for answer in update.answers],
-            )
-            for update in updates
-        ]
+        plan_updates[agent] = []
+        for update in updates:
+            nodes = [structs.replace(node, messages=[]) for node in update.nodes]
+            answers = [structs.replace(answer, text="") for answer in update.answers]
+            plan_updates[agent].append(structs.replace(update, nodes=nodes, answers=answers))
     accounts = {}
     for agent, usage in record.accounts.items():  # of a language model, which may repeat what people write
         unusable = {kind: structs.replace(answers, sample="") for kind, answers in usage.unusable.items()}

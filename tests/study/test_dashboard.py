@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from study.world import QUICK, changed, served
+from study.world import QUICK, changed, in_pairs, served
 from support.cli_runner import CliRunner
 
 from collab_overcooked.cli import app
@@ -152,11 +152,7 @@ def test_no_more_of_a_body_is_read_than_allowed(client: Any, what: str, known: b
 
 
 def test_who_waits_stands_in_pools(tmp_path: Path) -> None:
-    content = changed("participants", to={"id": "PID", "group": 2, "wait": 300})
-    for condition in content["conditions"].values():
-        condition["team"] = ["all=person"]
-    content["blocks"], content["finish"] = [content["blocks"][2]], {}
-    del content["forms"]["before"]
+    content = in_pairs(wait=300)
     with served(read_study(content), tmp_path) as client:
         now = [0.0]
         client.host.now = lambda: now[0]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from study.world import ATTENTIVE, CHECKED, QUICK, changed, served
+from study.world import ATTENTIVE, CHECKED, QUICK, changed, in_pairs, served
 
 from collab_overcooked.study.design import Study
 from collab_overcooked.study.journal import JOURNAL, Journal
@@ -177,11 +177,7 @@ def test_a_full_disk_does_not_end_the_checks_of_waits(
 
 def test_a_group_waits_while_too_many_games_are_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The server is full for longer than people wait for each other: nobody of them is absent."""
-    content = changed("participants", to={"id": "PID", "group": 2, "wait": 20})
-    for condition in content["conditions"].values():
-        condition["team"] = ["all=person"]
-    content["blocks"], content["finish"] = [content["blocks"][2]], {}
-    del content["forms"]["before"]
+    content = in_pairs(wait=20)
     with served(read_study(content), tmp_path) as client:
         now = [0.0]
         client.host.now = lambda: now[0]
@@ -206,11 +202,7 @@ def test_a_group_waits_while_too_many_games_are_played(tmp_path: Path, monkeypat
 
 
 def test_the_waiting_room_counts_who_looks_at_it(tmp_path: Path) -> None:
-    content = changed("participants", to={"id": "PID", "group": 2})
-    for condition in content["conditions"].values():
-        condition["team"] = ["all=person"]
-    content["blocks"], content["finish"] = [content["blocks"][2]], {}
-    del content["forms"]["before"]
+    content = in_pairs()
     with served(read_study(content), tmp_path) as client:
         for name in "ab":
             client.cookies.clear()

@@ -81,6 +81,16 @@ def changed(*path: Any, to: Any) -> dict[str, Any]:
     return values
 
 
+def in_pairs(**participants: Any) -> dict[str, Any]:
+    """Return the quick study with games of two people alone, without questions before them."""
+    content = changed("participants", to={"id": "PID", "group": 2, **participants})
+    for condition in content["conditions"].values():
+        condition["team"] = ["all=person"]
+    content["blocks"], content["finish"] = [content["blocks"][2]], {}
+    del content["forms"]["before"]
+    return content
+
+
 @contextlib.contextmanager
 def served(study: Study, folder: Path) -> Any:
     """Yield a browser without a script, whose attributes ``host`` and ``games`` are those of its server."""

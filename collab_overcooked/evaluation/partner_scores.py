@@ -318,7 +318,8 @@ def find_best_responses(
     Raises:
         ValueError: ``episodes`` is less than 2.
     """
-    if (pool.episodes if episodes is None else episodes) < 2:
+    episodes = pool.episodes if episodes is None else episodes
+    if episodes < 2:
         raise ValueError(
             f"episodes must be at least 2, not {episodes}: half of them choose the best response, half measure it"
         )

@@ -68,7 +68,8 @@ def constant_note(measured: Mapping[str, Samples]) -> str:
     Args:
         measured: Metric -> samples.
     """
-    constant = [name for name in measured if name not in varied(measured)]
+    tested = varied(measured)
+    constant = [name for name in measured if name not in tested]
     return f"Not tested, as all values are equal: {', '.join(constant)}." if constant else ""
 
 

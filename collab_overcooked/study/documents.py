@@ -47,10 +47,10 @@ def to_fill_in(value: object, path: str = "") -> list[str]:
 
 def remarks(study: Study) -> list[str]:
     """Return what boards and panels commonly ask for and the file leaves open."""
-    found = []
+    open_points = []
     blind = [name for name, condition in study.conditions.items() if condition.settings.names == "blind"]
     if blind and not study.debrief:
-        found.append(f"names are hidden (names: blind in {', '.join(blind)}), and no debrief tells who played")
+        open_points.append(f"names are hidden (names: blind in {', '.join(blind)}), and no debrief tells who played")
     ends = ["done", "stopped", "failed"]
     if any(item.accept for form in study.forms.values() for item in form.items):
         ends.append("screened")
@@ -62,8 +62,8 @@ def remarks(study: Study) -> list[str]:
         ends.append("late")
     without = [end for end in ends if not study.ends[end].code]
     if without:
-        found.append(f"ends without a code in finish: {', '.join(without)}")
-    return found
+        open_points.append(f"ends without a code in finish: {', '.join(without)}")
+    return open_points
 
 
 def check_filled_in(study: Study) -> None:

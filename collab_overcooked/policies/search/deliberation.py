@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from msgspec import Meta
 
@@ -37,8 +37,10 @@ PROFILES: Mapping[str, Mapping[str, Any]] = {
     "paper": {"fallback": "best_leaf", "keep": 3},
     "released": {"fallback": "root", "keep": 2},
 }
-MODES = ("cots", "dfs", "talk", "cot")
-FALLBACKS = ("best_leaf", "root")
+Mode = Literal["cots", "dfs", "talk", "cot"]
+MODES: tuple[str, ...] = get_args(Mode)
+Fallback = Literal["best_leaf", "root"]
+FALLBACKS: tuple[str, ...] = get_args(Fallback)
 
 
 @dataclass(frozen=True)
@@ -48,14 +50,14 @@ class PlanSettings(PolicyOptions):
     # ``"paper"``, or ``"released"`` for the behaviour of CoTS' public code: nodes are selected from the entire tree, a
     # search without success returns the first draft, and plans rated 3 are kept (as in one of its two games)
     profile: Literal["paper", "released"] = "paper"
-    mode: Literal["cots", "dfs", "talk", "cot"] = "cots"  # ``"cots"``, ``"dfs"``, ``"talk"`` or ``"cot"``
+    mode: Mode = "cots"  # ``"cots"``, ``"dfs"``, ``"talk"`` or ``"cot"``
     n: Annotated[int, Meta(ge=1, le=16)] = 3  # Number of plans per expansion
     w: Annotated[float, Meta(ge=0, le=100)] = 1.0  # Weight of exploration
     # Maximum number of expansions of ``cots``, rounds of ``talk`` or levels of ``dfs``
     depth: Annotated[int, Meta(ge=1, le=16)] = 2
     stop: Share = 0.7  # Reward that ends the search
     # Result if no plan is solved: ``"best_leaf"`` or ``"root"``; by default that of the profile
-    fallback: Literal["", "best_leaf", "root"] = ""
+    fallback: Fallback | Literal[""] = ""
     keep: Annotated[int, Meta(ge=0, le=5)] = 0  # Ratings above it keep the plan; 0 for the profile's value
     charge: Bit = 0  # 1 to send the discussion as messages, at the game's price; 0 for free discussion
     reward: Bit = 1  # 0 to treat all plans as equally good

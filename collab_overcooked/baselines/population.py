@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -178,9 +178,8 @@ def _preferring(population: PopulationSettings, game: FullGame, folder: Path) ->
     for index in select_diverse(rates, population.chosen or -(-population.members // 2)):
         k = list(played)[index]
         returns = np.concatenate([numbers.returns for numbers in played[k]])
-        best = best_of(returns.tolist(), f"ppo:member_{k}/policy_1.npz")
-        spec = f"ppo:member_{k}/policy_0.npz"
-        yield make_partner(f"member_{k}", spec, "preference", folder, split="train", best=best)
+        partner = make_partner(f"member_{k}", f"ppo:member_{k}/policy_0.npz", "preference", folder, split="train")
+        yield replace(partner, best=best_of(returns.tolist(), f"ppo:member_{k}/policy_1.npz", partner.sha256))
 
 
 def play_all_seats(

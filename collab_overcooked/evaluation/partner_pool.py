@@ -24,7 +24,7 @@ from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.io.checks import differing_options, near_matches
 from collab_overcooked.io.documents import Document, builtin_names, load_layout
 from collab_overcooked.io.files import file_digest, write_atomic
-from collab_overcooked.io.structs import Name, Number, Positive
+from collab_overcooked.io.structs import Name, Number, Positive, Text
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.policies.policy_file import FAMILIES, Met, PolicyFile, read_policy
 from collab_overcooked.policies.specs import PolicySpec, make_known_policy
@@ -39,12 +39,12 @@ SPLITS = ("train", "validation", "test")
 TRAIN_FAMILIES = ("selfplay", "population", "preference", "noisy")  # no ego may train beside the others
 KEYS = ("title", "env", "options", "episodes", "seed", "partners")
 PARTNER_KEYS = ("name", "policy", "sha256", "family", "split", "seat", "best", "lower")
-BEST_KEYS = ("return", "low", "high", "by", "games")
+BEST_KEYS = ("return", "low", "high", "by", "games", "version", "sha256")
 ANY = "any"
 MAX_PARTNERS = 1_000
 
 
-class Best(Struct, frozen=True):
+class Best(Struct, frozen=True, omit_defaults=True):
     """Mean return of the best known ego beside a partner."""
 
     value: Number = field(name="return")  # Mean return
@@ -52,6 +52,8 @@ class Best(Struct, frozen=True):
     high: Number  # Upper end
     by: Name  # Policy spec of that ego, or the name of a training
     games: Positive  # Number of games
+    version: Text = ""  # Version of the package; empty in files of versions before 1.1
+    sha256: Text = ""  # Digest of the partner's policy file in these games; empty for partners without a file
 
 
 @dataclass(frozen=True)
@@ -245,7 +247,8 @@ def _read_best(doc: Document, *at: Any) -> Best:
     value, low, high = (doc.number(*at, key, low=-1e9) for key in ("return", "low", "high"))
     if not low <= value <= high:
         raise doc.error(f"best: the interval from {low:g} to {high:g} does not hold the return {value:g}", *at)
-    return Best(value, low, high, doc.text(*at, "by"), doc.integer(*at, "games", low=1))
+    version, digest = (doc.text(*at, key, default="") for key in ("version", "sha256"))
+    return Best(value, low, high, doc.text(*at, "by"), doc.integer(*at, "games", low=1), version, digest)
 
 
 def _check_env(doc: Document, pool: PartnerPool) -> None:
@@ -282,6 +285,12 @@ def _check_partners(doc: Document, pool: PartnerPool) -> None:
                 f"partner {partner.name!r}: {partner.policy} has SHA-256 {has}, the pool says {expected}: "
                 f"it is another file; restore it, or write sha256: {digest or 'nothing'}",
                 *(*at, "sha256" if partner.sha256 else "policy"),
+            )
+        if partner.best and partner.best.sha256 not in ("", digest):
+            raise doc.error(
+                f"partner {partner.name!r}: best was measured beside another file, with SHA-256 "
+                f"{partner.best.sha256[:12]}...; measure it again with 'partners best', or delete best and lower",
+                *(*at, "best"),
             )
 
 

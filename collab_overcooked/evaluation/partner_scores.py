@@ -356,7 +356,8 @@ def best_responses(pool: PartnerPool, lines: Sequence[PartnerScore], random: str
             chooses = float(np.mean([value for cell in cells for value in cell.returns[::2]]))
             if chooses > highest:
                 highest = chooses
-                measured = best_of([value for cell in cells for value in cell.returns[1::2]], spec)
+                returns = [value for cell in cells for value in cell.returns[1::2]]
+                measured = best_of(returns, spec, partner.sha256)
         best = partner.best
         if measured is not None and (best is None or measured.value > best.value):
             best = measured
@@ -364,10 +365,16 @@ def best_responses(pool: PartnerPool, lines: Sequence[PartnerScore], random: str
     return tuple(partners)
 
 
-def best_of(returns: Sequence[float], by: str) -> Best:
-    """Return the pool entry of a best response: mean return and 95 % interval."""
+def best_of(returns: Sequence[float], by: str, sha256: str) -> Best:
+    """Return the pool entry of a best response: mean return and 95 % interval.
+
+    Args:
+        returns: Returns of its games beside the partner.
+        by: Policy spec of the ego, or the name of a training.
+        sha256: Digest of the partner's policy file, empty if it has none.
+    """
     estimate = mean_ci(returns)
     assert estimate is not None
     ends = [estimate.value if end is None else end for end in (estimate.low, estimate.high)]
     value, low, high = (round(float(number), 3) for number in (estimate.value, *ends))
-    return Best(value, low, high, by, len(returns))
+    return Best(value, low, high, by, len(returns), __version__, sha256)

@@ -19,6 +19,7 @@ from collab_overcooked.runner.records import read_lines
 
 Array = np.ndarray
 THRESHOLDS = np.linspace(0.0, 1.2, 61)
+UNCERTAIN = 0.25  # half of the best response's interval, as a share of its distance from a random ego, at most
 TABLE, PROFILE, HEAT_MAP = "partners", "profile", "partners_by_method"
 
 
@@ -71,11 +72,13 @@ class Scores:
             if line.kind != PARTNER:
                 continue
             every.setdefault(line.partner, set()).add((line.method, line.ego))
-            best, lower = line.best, line.lower or 0.0
+            best, lower = line.best, line.lower
             if best is None:
                 dropped[line.partner] = "no best response is known"
-            elif best.low <= max(0.0, 2 * lower):  # a denominator near 0 makes shares of any size
-                earned = f"{best.value:g} ({best.low:g} to {best.high:g})"
+            elif lower is None:
+                dropped[line.partner] = "the return of a random ego is not known"
+            elif best.low <= max(0.0, 2 * lower) or best.high - best.low > 2 * UNCERTAIN * (best.value - lower):
+                earned = f"{best.value:g} ({best.low:g} to {best.high:g})"  # a denominator near 0 makes any share
                 dropped[line.partner] = f"its best response earns {earned}, a random ego {lower:g}"
             elif line.seen == ITSELF:
                 dropped[line.partner] = f"it is the ego {line.method}"
@@ -119,18 +122,18 @@ class Scores:
         for line in self.lines:
             if line.kind == kind and line.method == method:
                 cells.setdefault(line.ego, []).extend(line.returns)
-        return self._mean([[np.array(returns, float)] for returns in cells.values()]) if cells else None
+        return self._mean([[np.array(returns, float)] for returns in cells.values()], [kind]) if cells else None
 
     def table(self) -> ResultTable:
         """Return a row for each method: shares of the best response over partners, by family, and self-play."""
-        groups = np.array(list(self.families.values()))
-        names = list(dict.fromkeys(self.families.values()))
-        statistics: dict[str, Callable[[Array, Array], float]] = {
-            "mean": lambda scores, drawn: _family_mean(scores, groups[drawn].tolist()),
-            "by partner": lambda scores, _: float(scores.mean()),
-            "IQM": lambda scores, _: robust.iqm(scores),
-            "worst tenth": lambda scores, _: robust.worst_tenth(scores),
-            "lowest family": lambda scores, drawn: robust.lowest_group(scores, groups[drawn].tolist()),
+        groups = list(self.families.values())
+        names = list(dict.fromkeys(groups))
+        statistics: dict[str, Callable[[Array], float]] = {
+            "mean": lambda scores: float(np.mean(list(robust.group_means(scores, groups).values()))),
+            "by partner": lambda scores: float(scores.mean()),
+            "IQM": robust.iqm,
+            "worst tenth": robust.worst_tenth,
+            "lowest family": lambda scores: robust.lowest_group(scores, groups),
         }
         columns = [Column("method"), Column("seeds", "number", 0), Column("games", "number", 0)]
         columns += [Column(n, "estimate", 2) for n in statistics]
@@ -140,11 +143,11 @@ class Scores:
         rows: list[tuple[Cell, ...]] = []
         for method in self.methods:
             shares = self.games(method, share)
-            robustly = robust.nested_intervals(shares, statistics, self.resamples)
-            proximity = {"BR": lambda scores, _: robust.best_response_proximity(scores)}
-            clipped = robust.nested_intervals(self.games(method, plain_share), proximity, self.resamples)["BR"]
-            by_family = [self._of_family(shares, groups == name) for name in names]
-            returns = self._mean(self.games(method, lambda returns, _: returns))
+            robustly = robust.nested_intervals(shares, groups, statistics, self.resamples)
+            proximity = {"BR": robust.best_response_proximity}
+            clipped = robust.nested_intervals(self.games(method, plain_share), groups, proximity, self.resamples)["BR"]
+            by_family = [self._of_family(shares, name) for name in names]
+            returns = self._mean(self.games(method, lambda returns, _: returns), groups)
             with_itself, others = self._returns(method, SELF), self._returns(method, CROSS)
             gap = None if with_itself is None or others is None else with_itself.value - others.value
             rows.append(
@@ -163,16 +166,19 @@ class Scores:
             )
         return ResultTable(tuple(columns), tuple(rows), self.title)
 
-    def _of_family(self, games: robust.Games, which: Array) -> Estimate:
-        return self._mean([[row[p] for p in np.flatnonzero(which).tolist()] for row in games])
+    def _of_family(self, games: robust.Games, name: str) -> Estimate:
+        members = [p for p, family in enumerate(self.families.values()) if family == name]
+        return self._mean([[row[p] for p in members] for row in games], [name] * len(members))
 
-    def _mean(self, games: robust.Games) -> Estimate:
-        return robust.nested_intervals(games, {"": lambda scores, _: float(scores.mean())}, self.resamples)[""]
+    def _mean(self, games: robust.Games, groups: Sequence[str]) -> Estimate:
+        mean = {"mean": lambda scores: float(scores.mean())}
+        return robust.nested_intervals(games, groups, mean, self.resamples)["mean"]
 
     def improvements(self) -> ResultTable:
         """Return the probability that a seed of the row's method scores higher than one of the column's."""
         columns = (Column("higher than"), *(Column(name, "estimate", 2, key=f"than {name}") for name in self.methods))
-        intervals = robust.improvement_intervals([self.games(name, share) for name in self.methods], self.resamples)
+        games, groups = [self.games(name, share) for name in self.methods], list(self.families.values())
+        intervals = robust.improvement_intervals(games, groups, self.resamples)
         rows: list[tuple[Cell, ...]] = [
             (one, *(None if other == one else estimate for other, estimate in zip(self.methods, row, strict=True)))
             for one, row in zip(self.methods, intervals, strict=True)
@@ -201,7 +207,8 @@ class Scores:
             "partners are each an " + " or an ".join(sorted(met)) if met else "",
             f"networks play in mode {', '.join(modes)}" if modes else "",
             "mean: of the families' means; by partner: of all partners",
-            "0 is a random ego, 1 the best known response; unclipped, except BR-Prox, where 0 is a return of 0",
+            "0 is a random ego, 1 the best response in the pool; unclipped, except BR-Prox, where 0 is a return of 0",
+            "intervals are over seeds, partners of each family and games; the two ends of the scale count as exact",
             *(f"left out: {name}, {reason}" for name, reason in self._dropped.items()),
         ]
         return [note for note in notes if note]
@@ -219,26 +226,24 @@ class Scores:
 
         write_atomic(folder / f"{TABLE}.md", self.markdown().encode())
         write_atomic(folder / f"{TABLE}.csv", self.table().csv().encode())
-        means = {method: robust.cell_means(self.games(method, share)) for method in self.methods}
-        profiles = {method: robust.performance_profile(scores, THRESHOLDS) for method, scores in means.items()}
+        games, groups = {name: self.games(name, share) for name in self.methods}, list(self.families.values())
+        profiles = {
+            name: robust.profile_intervals(cells, groups, THRESHOLDS, self.resamples) for name, cells in games.items()
+        }
         profile = draw_profile(THRESHOLDS, profiles, self.title, "share of the best response")
-        matrix = np.array([scores.mean(0) for scores in means.values()])
-        sides = ("method", "partner")
-        cells = heat_map(matrix, list(means), list(self.families), sides, "share of the best response", 2)
+        matrix = np.array([robust.cell_means(cells).mean(0) for cells in games.values()])
+        sides, label = ("ego", "partner"), "share of the best response"
+        cells = heat_map(matrix, list(games), list(self.families), sides, label, 2, scale=(0.0, 1.0))
         for name, figure in ((PROFILE, profile), (HEAT_MAP, cells)):
             for ending in ("svg", "png"):
                 save_figure(figure, folder / f"{name}.{ending}")
         return sorted(path.name for path in folder.iterdir() if path.stem in (TABLE, PROFILE, HEAT_MAP))
 
 
-def _family_mean(scores: Array, families: Sequence[str]) -> float:
-    return float(np.mean(list(robust.group_means(scores, families).values())))
-
-
 def share(returns: Array, line: PartnerScore) -> Array:
     """Return returns as shares of the way from a random ego's to the best response's."""
-    lower = line.lower or 0.0
-    return (returns - lower) / (_best(line) - lower)
+    assert line.lower is not None  # partners without the return of a random ego are left out
+    return (returns - line.lower) / (_best(line) - line.lower)
 
 
 def plain_share(returns: Array, line: PartnerScore) -> Array:

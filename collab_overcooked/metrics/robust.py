@@ -94,42 +94,51 @@ def resampled(games: Games, rng: np.random.Generator, columns: Array) -> Array:
     return np.asarray(means[rows[:, :, None], columns[:, None, :], which])
 
 
-def _draw_partners(games: Games, resamples: int) -> tuple[np.random.Generator, Array]:
+def _draw_partners(groups: Sequence[str], resamples: int) -> tuple[np.random.Generator, Array]:
+    """Return a generator and R draws of as many partners of each group as there are, in their places, int64 (R, P)."""
     rng = np.random.default_rng(_SEED)
-    return rng, rng.integers(len(games[0]), size=(resamples, len(games[0])))
+    names = np.array(groups)
+    columns = np.empty((resamples, len(groups)), np.int64)
+    for name in dict.fromkeys(groups):
+        members = np.flatnonzero(names == name)
+        columns[:, members] = rng.choice(members, (resamples, len(members)))
+    return rng, columns
 
 
 def nested_intervals(
-    games: Games, statistics: Mapping[str, Callable[[Array, Array], float]], resamples: int = RESAMPLES
+    games: Games, groups: Sequence[str], statistics: Mapping[str, Callable[[Array], float]], resamples: int = RESAMPLES
 ) -> dict[str, Estimate]:
     """Return statistics of scores with their 95 % intervals.
 
-    The bootstrap resamples training seeds first, then partners, then the games of each seed with each partner, so that
-    intervals speak of further training runs and further partners of the same kinds. With a single seed, of a program
-    or of one training, they speak of partners and games alone.
+    The bootstrap resamples training seeds first, then the partners of each group, then the games of each seed with each
+    partner, so that intervals speak of further training runs and further partners of the same kinds. With a single
+    seed, of a program or of one training, they speak of partners and games alone.
 
     Args:
         games: Scores of all games.
-        statistics: Functions of the mean scores (S, P) and the numbers of their partners (P,).
+        groups: Group of each partner (P,); a drawn partner takes the place of one of its group.
+        statistics: Functions of the mean scores (S, P).
         resamples: Number of resamples.
     """
-    scores, everyone = cell_means(games), np.arange(len(games[0]))
-    rng, columns = _draw_partners(games, resamples)
-    drawn = list(zip(resampled(games, rng, columns), columns, strict=True))
+    rng, columns = _draw_partners(groups, resamples)
+    scores, draws = cell_means(games), resampled(games, rng, columns)
     return {
-        name: _estimate(statistic(scores, everyone), [statistic(*one) for one in drawn])
+        name: _estimate(statistic(scores), [statistic(draw) for draw in draws])
         for name, statistic in statistics.items()
     }
 
 
-def improvement_intervals(games: Sequence[Games], resamples: int = RESAMPLES) -> list[list[Estimate]]:
+def improvement_intervals(
+    games: Sequence[Games], groups: Sequence[str], resamples: int = RESAMPLES
+) -> list[list[Estimate]]:
     """Return the probability of improvement of each method (row) over each method (column), with intervals.
 
     Args:
         games: Scores of all games by method; methods share the partners, which are resampled jointly.
+        groups: Group of each partner (P,), within which partners are resampled.
         resamples: Number of resamples.
     """
-    rng, columns = _draw_partners(games[0], resamples)
+    rng, columns = _draw_partners(groups, resamples)
     methods = [(cell_means(method), resampled(method, rng, columns)) for method in games]
 
     def interval(first: tuple[Array, Array], second: tuple[Array, Array]) -> Estimate:
@@ -137,6 +146,20 @@ def improvement_intervals(games: Sequence[Games], resamples: int = RESAMPLES) ->
         return _estimate(improvement(first[0], second[0]), draws)
 
     return [[interval(first, second) for second in methods] for first in methods]
+
+
+def profile_intervals(games: Games, groups: Sequence[str], thresholds: Array, resamples: int = RESAMPLES) -> Array:
+    """Return the performance profile and the lower and upper ends of its 95 % intervals, float64 (3, T).
+
+    Args:
+        games: Scores of all games.
+        groups: Group of each partner (P,), within which partners are resampled.
+        thresholds: (T,).
+        resamples: Number of resamples.
+    """
+    rng, columns = _draw_partners(groups, resamples)
+    draws = [performance_profile(draw, thresholds) for draw in resampled(games, rng, columns)]
+    return np.array([performance_profile(cell_means(games), thresholds), *np.quantile(draws, [0.025, 0.975], 0)])
 
 
 def _estimate(value: float, draws: Sequence[float]) -> Estimate:

@@ -190,7 +190,13 @@ def _points(axes: Axes, chart: Chart) -> None:
 
 
 def heat_map(
-    values: np.ndarray, rows: Sequence[str], columns: Sequence[str], sides: tuple[str, str], label: str, digits: int
+    values: np.ndarray,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    sides: tuple[str, str],
+    label: str,
+    digits: int,
+    scale: tuple[float, float] | None = None,
 ) -> Figure:
     """Draw a matrix as coloured cells with their numbers.
 
@@ -201,17 +207,18 @@ def heat_map(
         sides: What rows and columns are.
         label: What the numbers are.
         digits: Decimal places.
+        scale: Values of the first and the last colour; those of the lowest and the highest cell if None.
     """
+    low, high = scale or (float(np.nanmin(values)), float(np.nanmax(values)))
     figure = Figure(figsize=(2.2 + 0.9 * len(columns), 1.6 + 0.8 * len(rows)), layout="constrained")
     axes = figure.subplots()
-    picture = axes.imshow(values, cmap="viridis")
+    picture = axes.imshow(values, cmap="viridis", vmin=low, vmax=high)
     axes.set_xticks(range(len(columns)), list(map(chart_label, columns)), rotation=30, ha="right")
     axes.set_yticks(range(len(rows)), list(map(chart_label, rows)))
     axes.set_ylabel(sides[0])
     axes.set_xlabel(sides[1])
-    middle = (np.nanmax(values) + np.nanmin(values)) / 2
     for i, j in np.ndindex(values.shape):
-        colour = "black" if values[i, j] > middle else "white"
+        colour = "black" if values[i, j] > (low + high) / 2 else "white"
         text = "" if np.isnan(values[i, j]) else f"{values[i, j]:.{digits}f}"
         axes.text(j, i, text, ha="center", va="center", color=colour)
     figure.colorbar(picture, label=label)
@@ -254,7 +261,7 @@ def draw_profile(thresholds: np.ndarray, shares: Mapping[str, np.ndarray], title
             axes.fill_between(thresholds, *ends, color=COLOURS[k % 4], alpha=0.15, linewidth=0)
     axes.set_title(title, fontsize=11, loc="left")
     axes.set_xlabel(axis)
-    axes.set_ylabel("share of partners and seeds above it")
+    axes.set_ylabel("fraction of partners and seeds above it")
     axes.set_ylim(-0.02, 1.02)
     axes.grid(alpha=0.2, linewidth=0.8)
     axes.legend(frameon=False, fontsize=9)

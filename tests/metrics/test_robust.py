@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 from collab_overcooked.metrics import robust
+from collab_overcooked.metrics.intervals import Estimate
 
 rng = np.random.default_rng(3)
 SHAPES = [(1, 1), (1, 3), (2, 5), (1, 11), (3, 5), (5, 12), (4, 25), (7, 17)]
@@ -60,7 +61,7 @@ def test_improvement_is_mann_whitney_by_partner(shape):
     assert robust.improvement(second, first) == pytest.approx(1 - np.mean(naive))
 
 
-MEAN = {"mean": lambda scores, _: float(scores.mean())}
+MEAN = {"mean": lambda scores: float(scores.mean())}
 
 
 def games_of(seeds, partners, count, seed_noise, partner_noise, game_noise):
@@ -69,7 +70,7 @@ def games_of(seeds, partners, count, seed_noise, partner_noise, game_noise):
 
 
 def width(games):
-    result = robust.nested_intervals(games, MEAN, 400)["mean"]
+    result = robust.nested_intervals(games, ["one"] * len(games[0]), MEAN, 400)["mean"]
     assert result.low <= result.value <= result.high
     assert result.value == pytest.approx(robust.cell_means(games).mean())
     return result.high - result.low
@@ -93,19 +94,38 @@ def test_more_games_do_not_make_few_seeds_certain():
     assert width(many) > 0.8 * width(few)
 
 
-def test_intervals_are_the_same_each_time_and_partners_reach_the_statistic():
-    games, groups = games_of(2, 4, 3, 1, 1, 1), np.array(list("aabb"))
-    lowest = {"lowest": lambda scores, drawn: robust.lowest_group(scores, groups[drawn].tolist())}
-    first, second = (robust.nested_intervals(games, lowest, 50) for _ in range(2))
+def test_intervals_are_the_same_each_time():
+    games, groups = games_of(2, 4, 3, 1, 1, 1), list("aabb")
+    lowest = {"lowest": lambda scores: robust.lowest_group(scores, groups)}
+    first, second = (robust.nested_intervals(games, groups, lowest, 50) for _ in range(2))
     assert first == second
-    assert first["lowest"].value == robust.lowest_group(robust.cell_means(games), groups.tolist())
+    assert first["lowest"].value == robust.lowest_group(robust.cell_means(games), groups)
+
+
+def test_partners_are_resampled_within_their_groups():
+    """Every resample has all groups: a group of one partner always counts, and only groups of several add a spread."""
+    alike = [[np.full(3, score) for score in (0.0, 10.0, 10.0, 10.0)]]
+    groups = ["alone", "many", "many", "many"]
+    mean = {"mean": lambda scores: float(np.mean(list(robust.group_means(scores, groups).values())))}
+    assert robust.nested_intervals(alike, groups, mean, 200)["mean"] == Estimate(5.0, 5.0, 5.0)
+    mixed = [[np.full(3, score) for score in (0.0, 8.0, 10.0, 12.0)]]
+    interval = robust.nested_intervals(mixed, groups, mean, 2_000)["mean"]
+    assert (interval.low, interval.value, interval.high) == (4.0, 5.0, 6.0)  # a share of 1/27 draws the lowest thrice
+    assert robust.improvement_intervals([alike, alike], groups, 50)[0][1] == Estimate(0.5, 0.5, 0.5)
+
+
+def test_profiles_lie_within_their_intervals():
+    games, thresholds = games_of(3, 6, 4, 1, 1, 1), np.linspace(-2, 2, 9)
+    profile, low, high = robust.profile_intervals(games, list("aaabbb"), thresholds, 200)
+    assert profile == pytest.approx(robust.performance_profile(robust.cell_means(games), thresholds))
+    assert (low <= profile + 0.3).all() and (profile <= high + 0.3).all() and (low < high).any()
 
 
 def test_improvement_intervals():
     better, worse = games_of(4, 5, 6, 0.1, 1, 0.1), games_of(4, 5, 6, 0.1, 1, 0.1)
     better = [[cell + 100 for cell in row] for row in better]
     worse_again = [[cell.copy() for cell in row] for row in worse]
-    table = robust.improvement_intervals([better, worse, worse_again], 50)
+    table = robust.improvement_intervals([better, worse, worse_again], ["one"] * 5, 50)
     result, same = table[0][1], table[1][2]
     assert (result.low, result.value, result.high) == (1, 1, 1)
     assert same.low < 0.5 == same.value < same.high  # seeds of two methods are resampled apart
@@ -119,24 +139,23 @@ COUNT = 10_000  # resamples, whose shares are right to a percent
 
 
 def every_resample(games):
-    """Return all equally likely resamples, (scores, partners): seeds, then partners, then the games of each cell."""
+    """Return the scores of all equally likely resamples: seeds, then partners, then the games of each cell."""
     seeds, partners, resamples = len(games), len(games[0]), []
     for rows in product(range(seeds), repeat=seeds):
         for columns in product(range(partners), repeat=partners):
             cells = [games[row][column] for row in rows for column in columns]
             drawn = [[np.mean(picks) for picks in product(cell, repeat=len(cell))] for cell in cells]
-            resamples += [(np.reshape(means, (seeds, partners)), np.array(columns)) for means in product(*drawn)]
+            resamples += [np.reshape(means, (seeds, partners)) for means in product(*drawn)]
     return resamples
 
 
 STATISTICS = {
-    "mean": lambda scores, partners: float(scores.mean()),
-    "lowest": lambda scores, partners: float(scores.min()),
-    "highest": lambda scores, partners: float(scores.max()),
-    "spread": lambda scores, partners: float(scores.std()),
-    "between partners": lambda scores, partners: float(scores[:, 0].mean() - scores[:, 1].mean()),
-    "between seeds": lambda scores, partners: float(scores[0].mean() - scores[1].mean()),
-    "partners": lambda scores, partners: float(partners @ [1, 3]),
+    "mean": lambda scores: float(scores.mean()),
+    "lowest": lambda scores: float(scores.min()),
+    "highest": lambda scores: float(scores.max()),
+    "spread": lambda scores: float(scores.std()),
+    "between partners": lambda scores: float(scores[:, 0].mean() - scores[:, 1].mean()),
+    "between seeds": lambda scores: float(scores[0].mean() - scores[1].mean()),
 }
 
 
@@ -144,17 +163,17 @@ def test_resamples_are_those_of_the_bootstrap_by_hand():
     drawn = {name: [] for name in STATISTICS}
 
     def noting(name):
-        def statistic(scores, partners):
-            drawn[name].append(STATISTICS[name](scores, partners))
+        def statistic(scores):
+            drawn[name].append(STATISTICS[name](scores))
             return drawn[name][-1]
 
         return statistic
 
-    intervals = robust.nested_intervals(GAMES, {name: noting(name) for name in STATISTICS}, COUNT)
+    intervals = robust.nested_intervals(GAMES, ["one"] * 2, {name: noting(name) for name in STATISTICS}, COUNT)
     resamples = every_resample(GAMES)
     for name, statistic in STATISTICS.items():
-        (value, *values), exact = drawn[name], np.array([statistic(*resample) for resample in resamples])
-        assert value == statistic(robust.cell_means(GAMES), np.arange(2))
+        (value, *values), exact = drawn[name], np.array([statistic(resample) for resample in resamples])
+        assert value == statistic(robust.cell_means(GAMES))
         assert stats.ks_2samp(np.round(values, 9), np.round(exact, 9)).statistic < 0.02
         assert_ends(intervals[name], exact)
 
@@ -181,6 +200,6 @@ def test_improvement_resamples_partners_for_both_methods_and_seeds_apart():
     pairs = list(product(range(2), repeat=2))
     for columns, rows, others in product(product(range(3), repeat=3), pairs, pairs):
         exact.append(robust.improvement(one[list(rows)][:, columns], two[list(others)][:, columns]))
-    interval = robust.improvement_intervals([first, second], COUNT)[0][1]
+    interval = robust.improvement_intervals([first, second], ["one"] * 3, COUNT)[0][1]
     assert interval.value == robust.improvement(one, two)
     assert_ends(interval, np.array(exact))

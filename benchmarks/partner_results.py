@@ -6,8 +6,9 @@
 
 Every stage is a command of the package that goes on where it was stopped, so the same call resumes all of it. The
 stages ``apart`` and ``members`` train further partners and put them into the built-in pool, ``responses`` trains a
-response to each network, ``best`` finds those to programs, ``fill`` writes the best responses into the pool and all
-scores into one file: they are for those who rebuild a pool, and run only if they are named.
+response to each network, ``best`` measures egos, programs and a random ego beside every partner in games that are never
+scored, ``fill`` writes the best responses into the pool and all scores into one file: they are for those who rebuild a
+pool, and run only if they are named.
 """
 
 from __future__ import annotations
@@ -61,12 +62,9 @@ APART = 7  # seed of the partners that no ego may meet
 CHANGING = ("apart", "members", "responses", "best", "fill")  # stages that rebuild the pool
 APART_BY = ("its other half", "itself")  # best responses of the trainings of the partners, whose games are not scored
 RESPONSE_STEPS = 500_000  # of a response that starts from the built-in policy of the layout
-NETWORKS = "networks.yaml"  # pool of the partners that have a response
-PROGRAMS, UNSCORED = (
-    "programs.yaml",
-    "unscored.yaml",
-)  # pools of the other ones: of those of split test, and of the rest
-CHOOSING, CHOOSING_UNSCORED = 20, 6  # games per seat of each candidate for their best response
+NETWORKS = "networks.yaml"  # pool of the partners that are networks; each has a response
+PROGRAMS, UNSCORED = "programs.yaml", "unscored.yaml"  # pools of programs: of those of split test, and of the rest
+CHOOSING = {NETWORKS: 50, PROGRAMS: 20, UNSCORED: 6}  # games per seat of each candidate for their best response
 RESPONSE = {"environments": 32, "batch_size": 640, "entropy": 0.01}  # in which it differs from self-play
 Words = Sequence[object]
 
@@ -175,7 +173,7 @@ class Study:
             write_partner_pool(self.out / name, replace(pool, partners=tuple(chosen)))
 
     def best(self, pool: str, episodes: int) -> list[str]:
-        """Return the command that finds best responses among programs and the first seed of each method."""
+        """Return the command that measures programs, the first seed of each method and a random ego."""
         first = [ego.replace("*", "0") for ego in self.egos()]
         options = ["--episodes", episodes, "--out", self.out / "best" / Path(pool).stem]
         return list(
@@ -220,7 +218,7 @@ class Study:
         stranger = self.ego("fcp_clone_alone", "population", memory=True, start="clone", itself=False)
         yield "fcp_clone_alone", [] if alone else [stranger]
         yield "responses", [self.divide, self.respond()]
-        yield "best", [self.divide, self.best(PROGRAMS, CHOOSING), self.best(UNSCORED, CHOOSING_UNSCORED)]
+        yield "best", [self.divide, *(self.best(pool, episodes) for pool, episodes in CHOOSING.items())]
         yield "score", self.scores()
         yield "fill", [self.fill]
         tables = sorted(map(str, self.out.glob("score/*")))
@@ -256,11 +254,14 @@ class Study:
         path.parent.mkdir(exist_ok=True)
         command = f"python benchmarks/partner_results.py {self.name} --steps {self.steps} --stage apart"
         PolicyFile(file.network, {**file.meta, "command": command}).save(path)
-        best = partner.best and structs.replace(partner.best, by="its other half")
-        if best is None:
+        shipped = make_partner(name, f"ppo:{PARTNERS}/{path.stem}", partner.family)
+        if partner.best is not None:
+            best = structs.replace(partner.best, by="its other half", sha256=shipped.sha256)
+        else:
             games = play_all_seats(trained.env.game, file, [file], self.games, APART)
-            best = best_of(np.concatenate([one.returns for one in games]).tolist(), "itself")
-        return make_partner(name, f"ppo:{PARTNERS}/{path.stem}", partner.family, best=best)
+            returns = np.concatenate([one.returns for one in games]).tolist()
+            best = best_of(returns, "itself", shipped.sha256)
+        return replace(shipped, best=best)
 
     def fill(self) -> None:
         """Write the best response to each partner into the pool, and all scores as one file of lines with them."""

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
 
+from msgspec import structs
+
 from collab_overcooked import __version__
 from collab_overcooked.evaluation.partner_pool import pool_names, read_partner_pool
 from collab_overcooked.evaluation.partner_table import HEAT_MAP, PROFILE, Scores, read_scores
@@ -36,7 +38,7 @@ HEADS = {
     "self-play": "with itself",
     "other seeds": "with other seeds",
 }
-ZSC_EVAL = {  # BR-Prox of Wang et al. (2024), largest pools; random0, random1 and random3 are its names of the layouts
+ZSC_EVAL = {  # BR-Prox of Wang et al. (2024), figure of its largest pools; random0, random1 and random3 are its layouts
     "forced_coordination": {"sp": 0.85, "e3t": 0.83, "fcp": 0.86, "hsp": 0.81},
     "coordination_ring": {"sp": 0.27, "e3t": 0.60, "fcp": 0.69, "hsp": 0.66},
     "counter_circuit": {"sp": 0.09, "e3t": 0.51, "fcp": 0.59, "hsp": 0.55},
@@ -44,15 +46,11 @@ ZSC_EVAL = {  # BR-Prox of Wang et al. (2024), largest pools; random0, random1 a
 POOLS = tuple(name for name in pool_names() if (RESULTS / f"partners_{name}.jsonl").exists())
 
 
-def named(text: str) -> str:
-    """Return the title of a method; programs are their own."""
-    return NAMES.get(text, text)
-
-
 @cache
 def scores(pool: str) -> Scores:
-    """Return the committed results of a pool."""
-    return Scores(read_scores([RESULTS / f"partners_{pool}.jsonl"]))
+    """Return the committed results of a pool, with methods by their titles; programs are their own."""
+    lines = read_scores([RESULTS / f"partners_{pool}.jsonl"])
+    return Scores([structs.replace(line, method=NAMES.get(line.method, line.method)) for line in lines])
 
 
 @cache
@@ -71,7 +69,7 @@ def results(pool: str) -> str:
     improvements = scores(pool).improvements()
     over_greedy = [column.name for column in improvements.columns].index("greedy")
     rows = [
-        (named(str(row[0])), *(row[i] for i in chosen[1:]), improvement[over_greedy])
+        (*(row[i] for i in chosen), improvement[over_greedy])
         for row, improvement in zip(wide.rows, improvements.rows, strict=True)
     ]
     shown = ResultTable(tuple(columns), tuple(rows)).markdown()
@@ -94,8 +92,8 @@ def partner_summary() -> str:
             assert isinstance(mean, Estimate) and isinstance(lowest, Estimate)
             shown = f"{wide.columns[keys['mean']].text(mean)[0]} ({lowest.value:.2f})"
             cells.setdefault(str(row[0]), {})[pool] = shown
-    methods = [name for name in (*NAMES, *cells) if name in cells]
-    rows = [(named(name), *(cells[name].get(pool, "") for pool in POOLS)) for name in dict.fromkeys(methods)]
+    methods = [name for name in (*NAMES.values(), *cells) if name in cells]
+    rows = [(name, *(cells[name].get(pool, "") for pool in POOLS)) for name in dict.fromkeys(methods)]
     return table(("ego", *map(_title, POOLS)), rows, range(1, 1 + len(POOLS)))
 
 
@@ -111,10 +109,11 @@ def beside_zsc_eval() -> str:
     for pool in filter(ZSC_EVAL.get, POOLS):
         wide = whole_table(pool)
         (i,) = (i for i, column in enumerate(wide.columns) if column.name == "BR-Prox")
+        published = {NAMES[method]: value for method, value in ZSC_EVAL[pool].items()}
         for row in wide.rows:
-            if row[0] in ZSC_EVAL[pool]:
+            if row[0] in published:
                 here = "{} ({})".format(*wide.columns[i].text(row[i]))
-                rows.append((_title(pool), named(str(row[0])), here, f"{ZSC_EVAL[pool][str(row[0])]:.2f}"))
+                rows.append((_title(pool), str(row[0]), here, f"{published[str(row[0])]:.2f}"))
     return table(("layout", "ego", "BR-Prox here", "ZSC-Eval, its partners"), rows, (2, 3))
 
 
@@ -138,8 +137,10 @@ def best_responses() -> str:
         by = dict.fromkeys(one.by.split("/")[0].removeprefix("ppo:") for one in best)
         span = "" if not games else f"{games[0]}" + (f" to {games[-1]}" if len(games) > 1 else "")
         of_greedy = f"{derived} of {len(tests)}"
-        rows.append((code(name), len(partners), of_greedy, len(best), span, ", ".join(map(code, by))))
-    heads = ("pool", "partners", "tests from `greedy`", "with best response", "games of each", "best egos")
+        versions = ", ".join(sorted({one.version or "1.0.0 or earlier" for one in best}))
+        rows.append((code(name), len(partners), of_greedy, len(best), span, versions, ", ".join(map(code, by))))
+    derived_head = "test partners derived from `greedy`"
+    heads = ("pool", "partners", derived_head, "with best response", "games of each", "version", "best egos")
     return table(heads, rows, (1, 2, 3, 4))
 
 

@@ -96,6 +96,10 @@ def test_built_in_pools_can_be_played(name):
         (lambda v: v["partners"][1].update(policy="greedi"), r"unknown policy 'greedi'; did you mean greedy"),
         (lambda v: v["partners"][1].update(family="robot"), r"partners.1.family must be one of selfplay"),
         (lambda v: v["partners"][1].update(split="train"), r"family scripted is for validation and test"),
+        (
+            lambda v: v["partners"][0]["best"].update(sha256="1" * 64),
+            r"line \d+: partner 'first': best was measured beside another file, with SHA-256 1{12}\.\.\.; measure",
+        ),
         (lambda v: v["partners"][0]["best"].update(low=9.5), r"from 9.5 to 10 does not hold the return 9"),
         (lambda v: v["partners"][0].update(weight=3), r"unknown key 'weight'"),
         (lambda v: v["options"].update(layout="coordination_ring"), r"the pool is for layout='coord"),

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from msgspec import structs
 
+from collab_overcooked import __version__
 from collab_overcooked.cli.app import app
 from collab_overcooked.evaluation.partner_pool import (
     Best,
@@ -188,6 +189,7 @@ def test_best_responses_are_chosen_by_half_of_the_games_and_measured_by_the_othe
     assert (result[0].best, result[0].lower) == (known[0].best, 2)  # what is known already is better
     assert (result[1].best.value, result[1].best.by, result[1].best.games, result[1].lower) == (2, "greedy", 2, 50)
     assert result[1].best.low <= 2 <= result[1].best.high and result[2].best is None
+    assert (result[1].best.version, result[1].best.sha256) == (__version__, pool.partners[1].sha256)
 
 
 @pytest.mark.parametrize(("stored", "best"), [(5.0, "old"), (3.0, "lucky")])

@@ -83,6 +83,9 @@ def test_partners_that_say_nothing_are_left_out_by_name():
     for method, ego in (("a", "a1"), ("a", "a2"), ("b", "b1")):
         lines += [line(method, ego, "unknown", [5], best=None)]
         lines += [line(method, ego, "hopeless", [5], lower=46.0)]
+        lines += [line(method, ego, "untried", [5], lower=None)]
+        vague = {"return": 100.0, "low": 70.0, "high": 130.0, "by": "greedy", "games": 4}
+        lines += [line(method, ego, "vague", [5], best=vague)]
         lines += [line(method, ego, "b1", [5], seen="itself" if method == "b" else "unseen family")]
     lines += [line("a", "a1", "rare", [5])]
     scores = Scores(convert(lines, list[PartnerScore]), 20)
@@ -91,6 +94,8 @@ def test_partners_that_say_nothing_are_left_out_by_name():
     for text in (
         "unknown, no best response is known",
         "hopeless, its best response earns 100 (90 to 110), a random ego 46",
+        "untried, the return of a random ego is not known",
+        "vague, its best response earns 100 (70 to 130), a random ego 20",
         "b1, it is the ego b",
         "rare, not met by every ego",
     ):

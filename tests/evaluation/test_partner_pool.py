@@ -23,11 +23,11 @@ from collab_overcooked.io.files import file_digest
 from collab_overcooked.policies.policy_file import Met, policy_path, read_policy, with_met
 
 TEST_PARTNERS = {  # number of test partners, and how many of them are the greedy policy, changed or cloned
-    "asymmetric_advantages": (6, 2),
+    "asymmetric_advantages": (5, 2),
     "collab_escape": (13, 5),
     "coordination_ring": (20, 6),
     "counter_circuit": (10, 4),
-    "cramped_room": (15, 4),
+    "cramped_room": (14, 4),
     "cuisineworld_level_1": (11, 4),
     "forced_coordination": (16, 6),
     "kitchen_rush": (10, 4),

@@ -197,11 +197,11 @@ def readme_part(peers: dict[str, Any], scores: dict[str, Any]) -> str:
         low = min(row["spread"][0] for row in compared)
         high = max(row["spread"][1] for row in compared)
         texts.append(f"{_span(min(ratios), max(ratios))} times ({low:,.1f} to {high:,.1f} in single rounds)")
-    steps, pace = (share(scores, quantity) for quantity in (environment_steps, steps_per_second))
+    time, steps, pace = (share(scores, quantity) for quantity in (seconds, environment_steps, steps_per_second))
     return (
         f"On one CPU core, batches of Overcooked and OvercookedV2 step {texts[0]}\n"
         f"as fast as JaxMARL on CPU and {texts[1]} as fast as CoGrid. PPO with grid observations reaches\n"
-        f"a mean return of {scores['target']:.0f} on `{scores['layout']}` in {share(scores, seconds):.2f} of the time of "
+        f"a mean return of {scores['target']:.0f} on `{scores['layout']}` in {time:.2f} of the time of "
         f"JaxMARL's script with its own settings ({len(scores['jaxmarl'])} seeds): it needs {steps:.2f}\n"
         f"of the environment steps, at {pace:.2f} of the steps per second. JaxMARL is made for GPUs, on which neither "
         "was measured\n([benchmarks](docs/reference/benchmarks.md))."
@@ -253,6 +253,7 @@ def threads_part(data: dict[str, Any]) -> list[str]:
 
 def score_part(data: dict[str, Any]) -> list[str]:
     """Return the part of the page that says how long training takes to a mean return."""
+    time, taken, relative_rate = (share(data, quantity) for quantity in (seconds, environment_steps, steps_per_second))
     assert all(run["reached"] for side in SIDES for run in data[side])
     lines = [
         f"| to a mean return of {data['target']:.0f} on `{data['layout']}` | observations | seconds, each seed | "
@@ -269,10 +270,9 @@ def score_part(data: dict[str, Any]) -> list[str]:
         "",
         "From the start of the process; means over seeds where there is one number. JaxMARL compiles, our kernels come",
         "from the cache on disk; ours is one thread, JAX may use all cores. Only rows with grid observations are",
-        f"comparable: ours takes {share(data, seconds):.2f} of JaxMARL's time, with {share(data, environment_steps):.2f} "
-        "of its environment steps at",
-        f"{share(data, steps_per_second):.2f} of its steps per second. Settings and start-up make the difference: per step "
-        "JaxMARL is faster. No GPU was used.",
+        f"comparable: ours takes {time:.2f} of JaxMARL's time, with {taken:.2f} of its environment steps at",
+        f"{relative_rate:.2f} of its steps per second. Settings and start-up make the difference: per step JaxMARL is faster.",
+        "No GPU was used.",
         "",
         *lines,
         "",

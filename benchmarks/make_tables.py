@@ -253,7 +253,7 @@ def threads_part(data: dict[str, Any]) -> list[str]:
 
 def score_part(data: dict[str, Any]) -> list[str]:
     """Return the part of the page that says how long training takes to a mean return."""
-    time, taken, relative_rate = (share(data, quantity) for quantity in (seconds, environment_steps, steps_per_second))
+    time, taken, pace = (share(data, quantity) for quantity in (seconds, environment_steps, steps_per_second))
     assert all(run["reached"] for side in SIDES for run in data[side])
     lines = [
         f"| to a mean return of {data['target']:.0f} on `{data['layout']}` | observations | seconds, each seed | "
@@ -263,15 +263,15 @@ def score_part(data: dict[str, Any]) -> list[str]:
     for side, (who, what) in SIDES.items():
         each = ", ".join(f"{run['seconds']:.1f}" for run in data[side])
         before = f"{mean(data[side], 'before_first_step'):.1f}"
-        steps, pace = environment_steps(data[side]), steps_per_second(data[side])
-        lines.append(f"| {who} | {what} | {each} | {before} | {steps:,.0f} | {pace:,.0f} |")
+        steps, per_second = environment_steps(data[side]), steps_per_second(data[side])
+        lines.append(f"| {who} | {what} | {each} | {before} | {steps:,.0f} | {per_second:,.0f} |")
     return [
         "## Time to a score",
         "",
         "From the start of the process; means over seeds where there is one number. JaxMARL compiles, our kernels come",
         "from the cache on disk; ours is one thread, JAX may use all cores. Only rows with grid observations are",
         f"comparable: ours takes {time:.2f} of JaxMARL's time, with {taken:.2f} of its environment steps at",
-        f"{relative_rate:.2f} of its steps per second. Settings and start-up make the difference: per step JaxMARL is faster.",
+        f"{pace:.2f} of its steps per second. Settings and start-up make the difference: per step JaxMARL is faster.",
         "No GPU was used.",
         "",
         *lines,

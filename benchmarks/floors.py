@@ -55,6 +55,7 @@ def floors_of(plan: ComparisonPlan, board: Leaderboard) -> dict[str, Floor]:
                 best.score,
                 episodes=sum(play_of(record) in plays for record in lines[0].records),
                 plays=plays,
+                version=__version__,
                 greedy=None if greedy is None else round(greedy.value, 4),
                 legal=RuleScore(legal[0], round(scores[legal[0]].value, 4)) if legal else None,
             )
@@ -84,7 +85,7 @@ def main() -> None:
             episodes=chosen.episodes,
         )
         floors[game] = floors_of(played.plan, played.leaderboards[0])
-        table = FloorTable(__version__, SEED, dict(sorted(floors.items())))
+        table = FloorTable(SEED, dict(sorted(floors.items())))
         write_atomic(chosen.out, json.format(encode(table), indent=1) + b"\n")
 
 

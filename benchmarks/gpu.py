@@ -1,4 +1,4 @@
-"""Train PPO on pictures on the CPU and on a GPU with the same seeds, and print scores and steps per second.
+"""Train PPO on grid observations on the CPU and on a GPU with the same seeds, and print scores and steps per second.
 
     python benchmarks/gpu.py --out gpu.json                                    # about five minutes; needs a GPU
     python benchmarks/gpu.py --out cpu.json --device cpu --steps 6400          # tries the script without one

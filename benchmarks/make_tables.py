@@ -12,6 +12,7 @@ import json
 import platform
 import statistics
 import sys
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -28,8 +29,8 @@ PEER_NAMES = {
 }
 SIDES = {  # of the time to a score: who learns, from what
     "ours": ("PPO, built-in configuration", "96 features"),
-    "ours_lossless": ("PPO, the same with pictures", "lossless pictures"),
-    "jaxmarl": ("JaxMARL's IPPO, its own configuration", "lossless pictures"),
+    "ours_lossless": ("PPO, the same with grids", "grid (lossless encoding)"),
+    "jaxmarl": ("JaxMARL's IPPO, its own configuration", "grid (lossless encoding)"),
 }
 PAGE = ROOT / "docs" / "reference" / "benchmarks.md"
 README = ROOT / "README.md"
@@ -184,7 +185,10 @@ def peers_part(data: dict[str, Any]) -> list[str]:
 
 
 def readme_part(peers: dict[str, Any], scores: dict[str, Any]) -> str:
-    """Return the README's sentences on peers: environment steps on one core, and the time to a score."""
+    """Return the README's sentences on peers: environment steps on one core, and the time to a score.
+
+    The shares of steps and of steps per second say where the share of the time comes from.
+    """
     rows = [row for row in peers["ratios"] if row["ours"]["how"] == "batch"]
     texts = []
     for name in ("jaxmarl_cpu", "cogrid_cpu"):
@@ -193,18 +197,35 @@ def readme_part(peers: dict[str, Any], scores: dict[str, Any]) -> str:
         low = min(row["spread"][0] for row in compared)
         high = max(row["spread"][1] for row in compared)
         texts.append(f"{_span(min(ratios), max(ratios))} times ({low:,.1f} to {high:,.1f} in single rounds)")
+    time, steps, pace = (share(scores, quantity) for quantity in (seconds, environment_steps, steps_per_second))
     return (
-        f"Environment steps on one core of a processor: batches of Overcooked and OvercookedV2 take {texts[0]}\n"
-        f"as many a second as JaxMARL's and {texts[1]} as many as CoGrid's. End to end,\n"
-        f"PPO needs {time_share(scores):.2f} of the time of JaxMARL's from the start of the process to a mean return "
-        "of 200 on `cramped_room`, with lossless pictures.\n"
-        "A GPU changes both ([benchmarks](docs/reference/benchmarks.md))."
+        f"On one CPU core, batches of Overcooked and OvercookedV2 step {texts[0]}\n"
+        f"as fast as JaxMARL on CPU and {texts[1]} as fast as CoGrid. PPO with grid observations reaches\n"
+        f"a mean return of {scores['target']:.0f} on `{scores['layout']}` in {time:.2f} of the time of "
+        f"JaxMARL's script with its own settings ({len(scores['jaxmarl'])} seeds): it needs {steps:.2f}\n"
+        f"of the environment steps, at {pace:.2f} of the steps per second. JaxMARL is made for GPUs, on which neither "
+        "was measured\n([benchmarks](docs/reference/benchmarks.md))."
     )
 
 
-def time_share(scores: dict[str, Any]) -> float:
-    """Return the time to a score from lossless pictures, as a share of JaxMARL's."""
-    return mean(scores["ours_lossless"], "seconds") / mean(scores["jaxmarl"], "seconds")
+def seconds(runs: list[dict[str, Any]]) -> float:
+    """Return the mean time to a score from the start of the process."""
+    return mean(runs, "seconds")
+
+
+def environment_steps(runs: list[dict[str, Any]]) -> float:
+    """Return the mean number of environment steps to a score."""
+    return mean(runs, "steps")
+
+
+def steps_per_second(runs: list[dict[str, Any]]) -> float:
+    """Return the rate of environment steps after the start-up."""
+    return mean(runs, "steps") / (mean(runs, "seconds") - mean(runs, "before_first_step"))
+
+
+def share(scores: dict[str, Any], quantity: Callable[[list[dict[str, Any]]], float]) -> float:
+    """Return a quantity of our PPO with grid observations, as a share of JaxMARL's."""
+    return quantity(scores["ours_lossless"]) / quantity(scores["jaxmarl"])
 
 
 def _span(low: float, high: float) -> str:
@@ -232,6 +253,7 @@ def threads_part(data: dict[str, Any]) -> list[str]:
 
 def score_part(data: dict[str, Any]) -> list[str]:
     """Return the part of the page that says how long training takes to a mean return."""
+    time, taken, pace = (share(data, quantity) for quantity in (seconds, environment_steps, steps_per_second))
     assert all(run["reached"] for side in SIDES for run in data[side])
     lines = [
         f"| to a mean return of {data['target']:.0f} on `{data['layout']}` | observations | seconds, each seed | "
@@ -239,17 +261,18 @@ def score_part(data: dict[str, Any]) -> list[str]:
         "|---|---|---:|---:|---:|---:|",
     ]
     for side, (who, what) in SIDES.items():
-        seconds = ", ".join(f"{run['seconds']:.1f}" for run in data[side])
+        each = ", ".join(f"{run['seconds']:.1f}" for run in data[side])
         before = f"{mean(data[side], 'before_first_step'):.1f}"
-        rest = mean(data[side], "seconds") - mean(data[side], "before_first_step")
-        steps = mean(data[side], "steps")
-        lines.append(f"| {who} | {what} | {seconds} | {before} | {steps:,.0f} | {steps / rest:,.0f} |")
+        steps, per_second = environment_steps(data[side]), steps_per_second(data[side])
+        lines.append(f"| {who} | {what} | {each} | {before} | {steps:,.0f} | {per_second:,.0f} |")
     return [
         "## Time to a score",
         "",
         "From the start of the process; means over seeds where there is one number. JaxMARL compiles, our kernels come",
-        "from the cache on disk; ours is one thread, JAX may use all cores. Only rows with lossless pictures compare",
-        f"alike: ours takes {time_share(data):.2f} of JaxMARL's time.",
+        "from the cache on disk; ours is one thread, JAX may use all cores. Only rows with grid observations are",
+        f"comparable: ours takes {time:.2f} of JaxMARL's time, with {taken:.2f} of its environment steps at",
+        f"{pace:.2f} of its steps per second. Settings and start-up make the difference: per step JaxMARL is faster.",
+        "No GPU was used.",
         "",
         *lines,
         "",

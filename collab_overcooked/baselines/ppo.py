@@ -126,7 +126,7 @@ class RolloutBuffer:
     def used_columns(self) -> Array | None:
         """Return which numbers of flat observations are not 0 throughout; None for networks that read whole ones.
 
-        Weights of the others have gradients of 0 whether they are multiplied or not, and in pictures they are most.
+        Weights of the others have gradients of 0 whether they are multiplied or not, and in grids they are most.
         """
         if not self.network.reads_columns:
             return None

@@ -54,7 +54,7 @@ class TrainingSettings:
     options: Mapping[str, Any] = field(default_factory=dict)  # Options of the environment
     seed: Count = 0  # Of weights, environments and everything drawn
     masks: bool = True  # Draw accepted actions only; ``false`` also draws actions that the game rejects
-    environments: Positive = 512  # E
+    environments: Positive = 512  # Number of parallel environments
     rollout: Positive = 64  # Steps of each environment between two updates
     batch_size: Annotated[int, Meta(ge=2)] = 4096  # Rows of a gradient step, at least 2; a row is one step of one agent
     epochs: Positive = 4  # Passes over a rollout

@@ -30,7 +30,7 @@ RULE_SPECS = tuple(f"{BLIND}:{rule}" for rule in ("1", "2", *RULES))
 
 TITLE = f"Above the {BEST}"
 NOTE = (
-    "Floor: what the best rule that understands nothing scores in the setting, measured with this version in other "
+    "Floor: what the best rule that understands nothing scores in the setting, measured with {versions} in other "
     "episodes. A model that is not above it has not shown that it understands anything."
 )
 _COLUMNS = (
@@ -57,6 +57,7 @@ class Floor(Struct, frozen=True):
     score: Number  # Mean over its episodes
     episodes: Count  # Their number
     plays: tuple[tuple[Text, Text], ...]  # What the setting consists of: tasks, with the keys of their variants
+    version: Name  # Version of the package that played
     greedy: Number | None = None  # Score of the policy ``greedy`` in the same episodes
     legal: RuleScore | None = None  # The best rule for lists of legal actions, where the game's menu has others too
 
@@ -68,7 +69,6 @@ class Floor(Struct, frozen=True):
 class FloorTable(Struct, frozen=True):
     """All floors, as they are stored."""
 
-    version: Name  # Version of the package that played
     seed: Count  # Seed of the plans
     floors: Mapping[str, Mapping[str, Floor]]  # By suite and setting
 
@@ -109,6 +109,7 @@ def floor_card(records: Sequence[EpisodeRecord]) -> Scorecard | None:
             key = registry.suite_of(record).name, team_text(specs), menu_of_team(specs)
             teams.setdefault(key, []).append(record)
     rows: list[tuple[Cell, ...]] = []
+    versions: set[str] = set()
     for (game, team, menu), played in teams.items():
         suite = registry.load_suite(game)
         kinds = {id(record): play_of(record) for record in played}
@@ -124,4 +125,8 @@ def floor_card(records: Sequence[EpisodeRecord]) -> Scorecard | None:
                 above = sign * (score.value - best.score) * benchmark.scale
                 shown = (score.value * benchmark.scale, best.score * benchmark.scale, above)
                 rows.append((f"{benchmark.title}, {setting}", team, *shown, best.rule))
-    return Scorecard("floors", TITLE, (ResultTable(_COLUMNS, tuple(rows)),), notes=(NOTE,)) if rows else None
+                versions.add(floor.version)
+    if not rows:
+        return None
+    note = NOTE.format(versions=f"version{'s' * (len(versions) > 1)} {' and '.join(sorted(versions))} of the package")
+    return Scorecard("floors", TITLE, (ResultTable(_COLUMNS, tuple(rows)),), notes=(note,))

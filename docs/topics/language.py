@@ -40,8 +40,9 @@ def blind_floors() -> str:
                 share = 1 / share if benchmark.lower_is_better and share else share
                 rule = code(best.rule.partition(",")[0])
                 shown = [f"{score:.2f}" for score in scores]
-                rows.append((title, menu, floor.episodes, rule, *shown, f"{100 * share:.0f} %"))
-    return table(("setting", "menu", "episodes", "best rule", "floor", "`greedy`", "share"), rows, right=(2, 4, 5, 6))
+                rows.append((title, menu, floor.episodes, rule, *shown, f"{100 * share:.0f} %", floor.version))
+    heads = ("setting", "menu", "episodes", "best rule", "floor", "`greedy`", "share", "version")
+    return table(heads, rows, right=(2, 4, 5, 6))
 
 
 FACTS = (blind_floors, language_switches)

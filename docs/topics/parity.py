@@ -26,7 +26,7 @@ def parity() -> str:
     mismatches = sum(each["mismatches"] for each in totals.values())
     return "\n\n".join(
         [
-            f"Unexplained differences in the last run: {mismatches}.",
+            f"Unexplained differences in the last run, of version {kept['version']}: {mismatches}.",
             table(("recordings of", "episodes", "steps", "compared"), rows, right=(1, 2, 3)),
             table(("deviation", "replay", "times"), [(*key, count) for key, count in known.items()], right=(2,)),
         ]

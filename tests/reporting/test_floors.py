@@ -18,7 +18,7 @@ def test_a_language_model_is_shown_above_the_floor_of_what_it_played_whole(monke
     play, other = play_of(model), ("another task", play_of(model)[1])
 
     def card(*plays: tuple[str, str], records: tuple = (model,)):
-        table = FloorTable("1.0.0", 7, {suite.name: {name: Floor("always:longest", 0.25, 9, plays)}})
+        table = FloorTable(7, {suite.name: {name: Floor("always:longest", 0.25, 9, plays, "0.9.0")}})
         monkeypatch.setattr(floors, "stored_floors", lambda: table)
         return floor_card(records)
 
@@ -28,6 +28,7 @@ def test_a_language_model_is_shown_above_the_floor_of_what_it_played_whole(monke
     score = suite.summary([model]).score.value
     scale = suite.benchmark("small").scale
     assert row[2:] == (score * scale, 0.25 * scale, (score - 0.25) * scale, "always:longest")
+    assert "measured with version 0.9.0 of the package" in shown.notes[0]  # of the file, whichever version scores
     assert card(play, other) is None  # part of the setting
     assert card(other) is None
     assert card(play, records=(record_of(task="boiled_egg", level=1),)) is None  # no language model

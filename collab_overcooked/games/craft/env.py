@@ -44,7 +44,7 @@ class CraftView(OrderView):
 
 
 class CraftKitchen(CraftText):
-    """The Minecraft task of Gong et al. 2023 (MindAgent, section 7), re-implemented without Minecraft.
+    """The Minecraft task of Gong et al. 2024 (MindAgent, section 7), re-implemented without Minecraft.
 
     Takes the options of ``CraftConfig`` by position or name.
     """

@@ -31,7 +31,7 @@ TOOL = r"(?!storage|servingtable)[a-z]+\d+"  # names of tools on the board
 
 
 class CuisineWorld(CuisineText, CuisineScene):
-    """The game of Gong et al. 2023, "MindAgent: Emergent Gaming Interaction".
+    """The game of Gong et al. 2024, "MindAgent: Emergent Gaming Interaction".
 
     Options by position or name are those of ``CuisineWorldConfig``.
     """

@@ -264,7 +264,7 @@ class Study:
         return replace(shipped, best=best)
 
     def fill(self) -> None:
-        """Write the best response to each partner into the pool, and all scores as one file of lines with them."""
+        """Write the best response to each partner into the pool, and all scores there are as one file of lines with them."""
         files = [path for path in (self.out / "responses" / FILE, *self.out.glob(f"best/*/{FILE}")) if path.exists()]
         played = [line for path in files for line, _ in read_lines(path, LINES, lambda line: (line.key, ()))]
         apart = [
@@ -274,9 +274,10 @@ class Study:
         partners = tuple(map(_shortened, best_responses(pool, self._named(played))))
         write_partner_pool(POOLS / f"{self.name}.yaml", replace(pool, partners=partners))
         best = {one.name: {"best": one.best, "lower": one.lower} for one in partners}
+        folders = sorted(self.out.glob("score/*"))
         kept = [
             structs.replace(line, **(best[line.partner] if line.kind == PARTNER else {}))
-            for line in self._named(read_scores(sorted(self.out.glob("score/*"))))
+            for line in self._named(read_scores(folders) if folders else [])
         ]
         write_atomic(self.out / FILE, b"".join(encode(line) + b"\n" for line in kept))
 

@@ -24,7 +24,7 @@ from collab_overcooked.policies.policy_file import Met, policy_path, read_policy
 
 TEST_PARTNERS = {  # number of test partners, and how many of them are the greedy policy, changed or cloned
     "asymmetric_advantages": (5, 2),
-    "collab_escape": (13, 5),
+    "collab_escape": (17, 5),
     "coordination_ring": (20, 6),
     "counter_circuit": (10, 4),
     "cramped_room": (14, 4),

@@ -264,7 +264,7 @@ class Study:
         return replace(shipped, best=best)
 
     def fill(self) -> None:
-        """Write the best response to each partner into the pool, and all scores there are as one file of lines with them."""
+        """Write the best response to each partner into the pool, and all scores with them as one file of lines."""
         files = [path for path in (self.out / "responses" / FILE, *self.out.glob(f"best/*/{FILE}")) if path.exists()]
         played = [line for path in files for line, _ in read_lines(path, LINES, lambda line: (line.key, ()))]
         apart = [

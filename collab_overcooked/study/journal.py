@@ -36,6 +36,8 @@ LOST = (
 
 ID_BYTES = 4  # of a random id
 
+REHEARSAL = "rehearsal"
+"""Key of the configuration of a study with bots, which no study with people can resume."""
 REQUESTS = "requests"
 """Folder with a file for each request of another process to the one that runs the study, which deletes it when done."""
 

@@ -51,7 +51,7 @@ def power_card(
             raise ValueError(f"{name} must be between 0 and 1, not {value:g}")
     if effect == 0:
         raise ValueError("effect must not be 0")
-    samples, conditions = results.samples([metric])[metric], results.journal.study.conditions
+    samples, conditions = results.samples([metric]).get(metric, {}), results.journal.study.conditions
     levels = {name: dict(condition.levels) for name, condition in conditions.items()}
     if not any(levels.values()):
         levels = {name: {CONDITION: name} for name in conditions}

@@ -176,7 +176,9 @@ class StudyResults:
                 f"Units (n) are groups of {journal.study.group} people: answers are averaged within a group, as its members are "
                 "not independent."
             )
-        rows = [row for row, members in zip(journal.rows, journal.groups, strict=True) if completed.intersection(members)]
+        rows = [
+            row for row, members in zip(journal.rows, journal.groups, strict=True) if completed.intersection(members)
+        ]
         played = {step.condition for row in rows for step in journal.study.steps(row) if step.kind == "play"}
         missing = [name for name in journal.study.conditions if name not in played]
         return [*notes, f"{', '.join(missing)}: nobody completed."] if missing else notes

@@ -21,9 +21,10 @@ Samples = Mapping[str, Mapping[tuple[Hashable, ...], float]]
 """Group -> unit -> value. Equal units of several groups are pairs; a unit's first entry is its task."""
 
 PAIRED_NOTE = (
-    "Pairs: the same task, episode and seed, or the same participants or groups. Difference: the first minus the second, 95 % "
-    "interval of a bootstrap over pairs; d_z: mean over deviation of the differences, interval of the noncentral t "
-    "distribution; p, p (Wilcoxon), p (sign): two-sided, of the paired t test, the signed-rank and the sign test."
+    "Pairs: the same task, episode and seed, or the same participants or groups. Difference: the first minus the "
+    "second, 95 % interval of a bootstrap over pairs; d_z: mean over deviation of the differences, interval of the "
+    "noncentral t distribution; p, p (Wilcoxon), p (sign): two-sided, of the paired t test, the signed-rank and the "
+    "sign test."
 )
 INDEPENDENT_NOTE = (
     "Independent samples: Welch's t test with its 95 % interval, Hedges' g with the interval of the noncentral t "

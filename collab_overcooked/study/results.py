@@ -173,8 +173,8 @@ class StudyResults:
         notes = [f"{note}; left out: {others}." if others else f"{note}."]
         if journal.study.group > 1:
             notes.append(
-                f"Units (n) are groups of {journal.study.group} people: answers are averaged within a group, as its members are "
-                "not independent."
+                f"Units (n) are groups of {journal.study.group} people: answers are averaged within a group, as its "
+                "members are not independent."
             )
         rows = [
             row for row, members in zip(journal.rows, journal.groups, strict=True) if completed.intersection(members)

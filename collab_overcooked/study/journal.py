@@ -436,7 +436,8 @@ def study_of(folder: Path) -> Study:
         study = read_study({key: config[key] for key in KEYS if key in config})
     except ValueError as error:
         raise RecordError(f"{folder / CONFIG}: {error}") from None
-    return replace(study, name=str(config["study"]))
+    content = {**study.content, **({REHEARSAL: config[REHEARSAL]} if REHEARSAL in config else {})}
+    return replace(study, name=str(config["study"]), content=content)
 
 
 def journals(folder: Path) -> tuple[JournalFile, JournalFile]:

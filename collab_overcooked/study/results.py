@@ -23,7 +23,7 @@ from collab_overcooked.play.recording import ABORTED, INPUTS
 from collab_overcooked.reporting.differences import episode_values, score_metric
 from collab_overcooked.reporting.result_table import Cell, table_of_mappings
 from collab_overcooked.runner.match import env_key
-from collab_overcooked.runner.records import RECORDS, dump_line, read_config, read_packed
+from collab_overcooked.runner.records import RECORDS, dump_line, read_packed
 from collab_overcooked.study.columns import COLUMNS, COLUMNS_OF, OF_PARTICIPANTS, answer_column, seconds_of
 from collab_overcooked.study.design import ENDS, REFUSALS, Condition, Study
 from collab_overcooked.study.journal import CONDITIONS, ID_BYTES, JOURNAL, REHEARSAL, Journal, Participant, study_of
@@ -154,7 +154,7 @@ class StudyResults:
     @property
     def is_rehearsal(self) -> bool:
         """True if the participants are bots."""
-        return REHEARSAL in read_config(self.journal.path)
+        return REHEARSAL in self.journal.study.content
 
     @property
     def completed(self) -> set[str]:

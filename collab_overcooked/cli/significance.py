@@ -16,6 +16,11 @@ from collab_overcooked.io.checks import check_distinct
 if TYPE_CHECKING:
     from collab_overcooked.reporting.scorecard import Scorecard
 
+PEOPLE_NOTE = (
+    "Units are games. Several games of the same people are not independent: compare conditions of a study by the "
+    "study's folder, where people and groups are units."
+)
+
 
 def significance(
     *runs: Annotated[
@@ -41,13 +46,13 @@ def significance(
     if len(runs) == 1 and is_study_folder(runs[0]):
         cards += study_cards(runs[0], metrics or [], not unpaired)
     else:
-        for title, measured in measured_in(runs, metrics or []):
-            cards += significance_cards(title, measured, not unpaired)
+        for title, measured, notes in measured_in(runs, metrics or []):
+            cards += significance_cards(title, measured, not unpaired, notes)
     write_cards(cards, form)
 
 
-def measured_in(paths: Sequence[Path], metrics: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield a title and the samples by metric, for each game that at least two runs played.
+def measured_in(paths: Sequence[Path], metrics: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any], list[str]]]:
+    """Yield a title, the samples by metric and notes on them, for each game that at least two runs played.
 
     Args:
         paths: Run folders and record files, or one folder of a comparison, whose policies are its runs.
@@ -81,7 +86,8 @@ def measured_in(paths: Sequence[Path], metrics: Sequence[str]) -> Iterator[tuple
             by_run = split_runs(by_run)
             chosen = list(dict.fromkeys(metrics)) or [score_metric(next(iter(by_run.values()))[0])]
             values = {name: {run: episode_values(records, name) for run, records in by_run.items()} for name in chosen}
-            yield title, values
+            has_people = any(record.people for records in by_run.values() for record in records)
+            yield title, values, [PEOPLE_NOTE] if has_people else []
     if not shared_game:
         raise ValueError("significance: no game was played in two of the runs")
 
@@ -120,11 +126,12 @@ def study_cards(folder: Path, metrics: Sequence[str], paired: bool) -> Iterator[
     """Yield the cards of a study's conditions, and one with the tests of its factors, if it has any."""
     from collab_overcooked.reporting.scorecard import Scorecard
     from collab_overcooked.reporting.significance import FACTORIAL_NOTE, factorial_table, varied
-    from collab_overcooked.study.results import StudyResults
+    from collab_overcooked.study.results import BOTS, StudyResults
 
     results = StudyResults.read(folder)
     measured = results.samples(metrics)
-    yield from significance_cards(f"Study in {folder}, by condition", measured, paired, [results.completed_note()])
+    title = f"Study in {folder}, by condition{BOTS if results.is_rehearsal else ''}"
+    yield from significance_cards(title, measured, paired, results.notes())
     levels = {name: dict(condition.levels) for name, condition in results.journal.study.conditions.items()}
     if any(levels.values()):
         table = factorial_table(varied(measured), levels)

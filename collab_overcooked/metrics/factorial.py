@@ -89,8 +89,9 @@ class FactorialDesign:
 
     @property
     def terms(self) -> list[Term]:
-        """All main effects and interactions."""
-        return [term for k in range(1, len(self.factors) + 1) for term in combinations(self.factors, k)]
+        """All main effects and interactions of the factors with several levels."""
+        varied = [name for name, levels in self.factors.items() if len(levels) > 1]
+        return [term for k in range(1, len(varied) + 1) for term in combinations(varied, k)]
 
     def tests(self) -> list[TermTest]:
         """Return the tests of all terms with effect sizes; terms without a test, see ``test``, are left out."""
@@ -158,7 +159,8 @@ class FactorialDesign:
 
         A simulated unit has the deviations of an observed unit, drawn with replacement, from the means of its cell,
         plus the effect: the difference between the first and the last level of a factor, or for an interaction the
-        difference of such differences.
+        difference of such differences. Deviations of a cell of n units are multiplied by √(n / (n - 1)), as those from
+        an estimated mean are too small by that factor.
 
         Args:
             term: Factors of the effect.
@@ -169,7 +171,8 @@ class FactorialDesign:
             seed: Random seed.
         """
         rng = np.random.default_rng((seed, units))
-        deviations = np.concatenate([table - table.mean(axis=0) for table in self.tables.values()])
+        tables = self.tables.values()
+        deviations = np.concatenate([(t - t.mean(axis=0)) * (len(t) / (len(t) - 1)) ** 0.5 for t in tables])
         added = {cell: self._added(term, effect, cell) for cell in self.cells}
         significant = 0
         for _ in range(simulations):

@@ -21,9 +21,10 @@ Samples = Mapping[str, Mapping[tuple[Hashable, ...], float]]
 """Group -> unit -> value. Equal units of several groups are pairs; a unit's first entry is its task."""
 
 PAIRED_NOTE = (
-    "Pairs: the same task, episode and seed, or the same participants. Difference: the first minus the second, 95 % "
-    "interval of a bootstrap over pairs; d_z: mean over deviation of the differences, interval of the noncentral t "
-    "distribution; p, p (Wilcoxon), p (sign): two-sided, of the paired t test, the signed-rank and the sign test."
+    "Pairs: the same task, episode and seed, or the same participants or groups. Difference: the first minus the "
+    "second, 95 % interval of a bootstrap over pairs; d_z: mean over deviation of the differences, interval of the "
+    "noncentral t distribution; p, p (Wilcoxon), p (sign): two-sided, of the paired t test, the signed-rank and the "
+    "sign test."
 )
 INDEPENDENT_NOTE = (
     "Independent samples: Welch's t test with its 95 % interval, Hedges' g with the interval of the noncentral t "
@@ -40,11 +41,10 @@ TUKEY_NOTE = (
     "once; g is Hedges'."
 )
 FACTORIAL_NOTE = (
-    "Main effects and interactions of the study's factors. Factors between participants: F tests with effects coded to "
+    "Main effects and interactions of the study's factors. Factors between units: F tests with effects coded to "
     "sum to zero (type III); factors within: analysis of variance for repeated measures, p corrected as Greenhouse and "
     "Geisser do where a factor has more than two levels. η²: partial, 95 % interval of the noncentral F distribution. "
-    "Units are groups for measures of games and participants for answers; incomplete ones are left out. Effects "
-    "without F: the values do not vary."
+    "Units without a value in each of their conditions are left out. Effects without F: the values do not vary."
 )
 MANY_NOTE = "Nothing is corrected for the number of measures."
 

@@ -36,6 +36,8 @@ LOST = (
 
 ID_BYTES = 4  # of a random id
 
+REHEARSAL = "rehearsal"
+"""Key of the configuration of a study with bots, which no study with people can resume."""
 REQUESTS = "requests"
 """Folder with a file for each request of another process to the one that runs the study, which deletes it when done."""
 
@@ -434,7 +436,8 @@ def study_of(folder: Path) -> Study:
         study = read_study({key: config[key] for key in KEYS if key in config})
     except ValueError as error:
         raise RecordError(f"{folder / CONFIG}: {error}") from None
-    return replace(study, name=str(config["study"]))
+    content = {**study.content, **({REHEARSAL: config[REHEARSAL]} if REHEARSAL in config else {})}
+    return replace(study, name=str(config["study"]), content=content)
 
 
 def journals(folder: Path) -> tuple[JournalFile, JournalFile]:

@@ -8,7 +8,7 @@ from collab_overcooked.io.checks import near_matches
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.reporting.significance import factorial_design
-from collab_overcooked.study.results import PERSON_UNIT, StudyResults
+from collab_overcooked.study.results import BOTS, StudyResults
 
 CONDITION = "condition"
 """Factor of a study without factors; its levels are the conditions."""
@@ -51,11 +51,13 @@ def power_card(
             raise ValueError(f"{name} must be between 0 and 1, not {value:g}")
     if effect == 0:
         raise ValueError("effect must not be 0")
-    samples, conditions = results.samples([metric])[metric], results.journal.study.conditions
+    samples, conditions = results.samples([metric]).get(metric, {}), results.journal.study.conditions
     levels = {name: dict(condition.levels) for name, condition in conditions.items()}
     if not any(levels.values()):
         levels = {name: {CONDITION: name} for name in conditions}
     design = factorial_design(samples, levels)
+    if not design.terms:
+        raise ValueError(f"{metric} has values in one condition only")
     tested = tuple(term or design.terms[0])
     if tested not in design.terms:
         raise ValueError(near_matches("term", ":".join(tested), [":".join(known) for known in design.terms]))
@@ -63,12 +65,13 @@ def power_card(
         raise ValueError(f"{metric} does not vary in these data")
     points = design.sample_size(tested, effect, power, alpha=alpha, simulations=simulations, seed=seed)
     needed = next(point for point in points if point.power >= power)
-    of_people = any(unit[0] == PERSON_UNIT for values in samples.values() for unit in values)
-    group = 1 if of_people else results.journal.study.group
-    units, cells = "participants" if group == 1 else f"groups of {group}", len(design.cells)
-    total = f" per cell ({needed.units * cells} in all)" if cells > 1 else ""
+    group, cells = results.journal.study.group, len(design.cells)
+    units = "participants" if group == 1 else "groups"
+    size = f"{needed.units} {units}" if group == 1 else f"{needed.units} groups ({needed.units * group} people)"
+    people = needed.units * cells * group
+    total = f" per cell ({people} {'' if group == 1 else 'people '}in all)" if cells > 1 else ""
     columns = (
-        Column("units per cell", "number", key="units"),
+        Column(f"{units} per cell", "number", key="units"),
         Column("power", "number", 3),
         Column("false positives", "number", 3),
     )
@@ -78,5 +81,5 @@ def power_card(
         rows.append((point.units, point.power, by_chance))
     table = ResultTable(columns, tuple(rows))
     tests = f"{':'.join(tested)} = {effect:g}"
-    title = f"{metric}: {needed.units} {units}{total} reach a power of {power:g} for {tests}"
-    return Scorecard("power", title, (table,), notes=(results.completed_note(), NOTE), data=table)
+    title = f"{metric}: {size}{total} reach a power of {power:g} for {tests}{BOTS if results.is_rehearsal else ''}"
+    return Scorecard("power", title, (table,), notes=(*results.notes(), NOTE), data=table)

@@ -27,7 +27,7 @@ from collab_overcooked.study.app import make_study_app
 from collab_overcooked.study.bots import LEAVING, Bot
 from collab_overcooked.study.design import EXPECTED_ENDS, Study
 from collab_overcooked.study.documents import language_partners
-from collab_overcooked.study.journal import Journal, Participant
+from collab_overcooked.study.journal import REHEARSAL, Journal, Participant
 from collab_overcooked.study.pages import end_text
 from collab_overcooked.study.results import RECORDS_FOLDER, ExportOptions, StudyResults, export
 
@@ -96,6 +96,7 @@ def rehearse(
     most = bots + leavers * len(ways) * study.group
     limits = {"limit": max(study.limit, most), "per_network": most, "quota": {}}  # else bots would be refused
     study = replace(study, wait=min(study.wait, MAX_WAIT), **limits)  # type: ignore[arg-type]
+    study = replace(study, content={**study.content, REHEARSAL: True})
     with Journal.open(out, study) as journal, _warnings() as errors:
         app, games, host = make_study_app(journal)
         try:

@@ -20,19 +20,19 @@ from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.journal import JournalFile
 from collab_overcooked.metrics.registry import measure, metrics_of
 from collab_overcooked.play.recording import ABORTED, INPUTS
-from collab_overcooked.reporting.differences import score_metric
+from collab_overcooked.reporting.differences import episode_values, score_metric
 from collab_overcooked.reporting.result_table import Cell, table_of_mappings
 from collab_overcooked.runner.match import env_key
 from collab_overcooked.runner.records import RECORDS, dump_line, read_packed
 from collab_overcooked.study.columns import COLUMNS, COLUMNS_OF, OF_PARTICIPANTS, answer_column, seconds_of
 from collab_overcooked.study.design import ENDS, REFUSALS, Condition, Study
-from collab_overcooked.study.journal import CONDITIONS, ID_BYTES, JOURNAL, Journal, Participant, study_of
+from collab_overcooked.study.journal import CONDITIONS, ID_BYTES, JOURNAL, REHEARSAL, Journal, Participant, study_of
 
 Row = dict[str, Cell]
 LEFT_OUT = ("joined", "started", "answered")  # of anonymous exports
 TEXTS = "messages"  # table that exports without texts lack
-PERSON_UNIT = "person"  # first entry of the units of answers
 RECORDS_FOLDER = "records"  # of an export
+BOTS = ": bots of a rehearsal, not people"  # end of titles of their results
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,16 +80,18 @@ class StudyResults:
         return results
 
     def samples(self, metrics: Sequence[str]) -> dict[str, dict[str, dict[tuple[Any, ...], float]]]:
-        """Return values by measure, condition and unit: groups for metrics of games, participants for answers.
+        """Return values by measure, condition and unit, which is the group: its members are not independent.
 
-        Only participants who completed the study count, and games of which all people did.
+        The value of a group is the mean over its games, or over its members' answers. Only participants who completed
+        the study count, and games of which all people did.
 
         Args:
             metrics: Metrics of the games, and questions ``FORM.QUESTION``; default: the scores of the suites, success
                 where games have a goal, and all questions.
 
         Raises:
-            ValueError: There is no such metric or question, or nobody has completed the study.
+            ValueError: There is no such metric or question, its answers are no numbers, or nobody has completed the
+                study.
         """
         if not self.completed:
             raise ValueError(f"{self.journal.path}: no participant has completed the study (end=done)")
@@ -100,7 +102,7 @@ class StudyResults:
         asked = {name for name, *_ in answers}
         for name in questions:
             if name not in asked:
-                raise ValueError(near_matches("metric", name, self.samples(())))
+                raise ValueError(self._untested(name))
         values += [answer for answer in answers if answer[0] in questions or not metrics]
         by_unit: dict[str, dict[str, dict[tuple[Any, ...], list[float]]]] = {}
         for name, condition, unit, value in values:
@@ -122,34 +124,64 @@ class StudyResults:
                     continue
                 of_suite = [score_metric(record), *(["success"] if registry.suite_of(record).has_success else [])]
                 for name in metrics or dict.fromkeys(of_suite):
-                    value = measure(record, [name])[name]
-                    if isinstance(value, (int, float)):
-                        yield name, condition, ("group", self._group(record)), float(value)
+                    for value in episode_values([record], name).values():
+                        yield name, condition, ("group", self._group(record)), value
 
     def _answer_values(self) -> Iterator[tuple[str, str, tuple[Any, ...], float]]:
         completed = self.completed
-        newest: dict[tuple[str, str, tuple[Any, ...]], float] = {}
+        newest: dict[tuple[str, Cell], dict[Cell, dict[str, float]]] = {}  # by question and group, member, condition
         for row in self.answers():
             answer = row["value"]
             if row["id"] in completed and row["condition"] and isinstance(answer, (int, float)):
-                question = f"{row['form']}.{row['item']}"
-                newest[question, str(row["condition"]), (PERSON_UNIT, row["id"])] = float(answer)
-        for (question, condition, unit), value in newest.items():
-            yield question, condition, unit, value
+                members = newest.setdefault((f"{row['form']}.{row['item']}", row["group"]), {})
+                members.setdefault(row["id"], {})[str(row["condition"])] = float(answer)
+        for (question, group), members in newest.items():
+            most = max(map(len, members.values()))
+            for answers in members.values():
+                # A member who skipped a condition would make the group's mean there that of other people
+                for condition, value in answers.items() if len(answers) == most else ():
+                    yield question, condition, ("group", group), value
+
+    def _untested(self, question: str) -> str:
+        """Return the error message for a question without values."""
+        items = {f"{form.name}.{item.name}": item for form in self.journal.study.forms.values() for item in form.items}
+        if question not in items:
+            return near_matches("metric", question, self.samples(()))
+        if items[question].kind in ("choice", "many", "text"):
+            return f"cannot test {question}, a question of kind {items[question].kind}; scales and numbers are tested"
+        return f"cannot test {question}: nobody who completed the study answered it after a game"
+
+    @property
+    def is_rehearsal(self) -> bool:
+        """True if the participants are bots."""
+        return REHEARSAL in self.journal.study.content
 
     @property
     def completed(self) -> set[str]:
         """Ids of the participants who completed the study, also of those who were forgotten later."""
         return {event["id"] for event in self.journal.events if event["event"] == "ended" and event["how"] == "done"}
 
-    def completed_note(self) -> str:
-        """Return the sentence that says whom ``samples`` holds and whom it leaves out."""
-        joined = [event["id"] for event in self.journal.events if event["event"] == "joined"]
-        ended = {event["id"]: event["how"] for event in self.journal.events if event["event"] == "ended"}
-        ends = Counter(ended.get(name, "unfinished") for name in joined)
-        others = ", ".join(f"{count} {end}" for end, count in ends.items() if end != "done")
-        note = f"Values are of {ends['done']} participants who completed the study (end=done)"
-        return f"{note}; left out: {others}." if others else f"{note}."
+    def notes(self) -> list[str]:
+        """Return sentences on what ``samples`` holds: whose values, of which units, and what it leaves out."""
+        journal, completed = self.journal, self.completed
+        ends = Counter(person.end or "unfinished" for person in journal.people.values())
+        done, forgotten = ends.pop("done", 0), len(completed - journal.people.keys())
+        note = f"Values are of {done} participants who completed the study (end=done)"
+        if forgotten:
+            note += f", games also of {forgotten} who did and were forgotten, without their answers"
+        others = ", ".join(f"{count} {end}" for end, count in ends.items())
+        notes = [f"{note}; left out: {others}." if others else f"{note}."]
+        if journal.study.group > 1:
+            notes.append(
+                f"Units (n) are groups of {journal.study.group} people: answers are averaged within a group, as its "
+                "members are not independent."
+            )
+        rows = [
+            row for row, members in zip(journal.rows, journal.groups, strict=True) if completed.intersection(members)
+        ]
+        played = {step.condition for row in rows for step in journal.study.steps(row) if step.kind == "play"}
+        missing = [name for name in journal.study.conditions if name not in played]
+        return [*notes, f"{', '.join(missing)}: nobody completed."] if missing else notes
 
     def _group(self, record: EpisodeRecord) -> int | None:
         ids = {player.id for player in record.people.values()}

@@ -247,7 +247,7 @@ def check_sheet_and_tests(plain: EpisodeRecord, other: EpisodeRecord, folder: Pa
     for name, records in runs.items():
         (folder / f"{name}.jsonl").write_bytes(b"".join(map(dump_line, records)))
     paths = [folder / f"{name}.jsonl" for name in runs]
-    for _, measured in measured_in(paths, ["steps"]):
+    for _, measured, _ in measured_in(paths, ["steps"]):
         for samples in measured.values():
             assert len(samples) == 4 and {len(units) for units in samples.values()} == {1}
             assert f"{paths[1]}: {text}" in samples

@@ -429,7 +429,7 @@ def test_the_analysis_of_the_docs_in_r_is_that_of_significance(tmp_path: Path, m
     outcome = rehearse(read_study(content), 8, tmp_path / "run")
     assert not outcome.errors and outcome.ends == {"done": 8}
     export(tmp_path / "run", tmp_path / "tables", ExportOptions())
-    (code,) = re.findall(r"^```r\n(.*?)^```", GUIDE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    code, _ = re.findall(r"^```r\n(.*?)^```", GUIDE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
     code += """
 cat("levels", levels(tidy$talk), levels(tidy$partner), "\\n")
 for (part in summary(model)) {

@@ -383,7 +383,7 @@ class StudyHost:
                 self.late.extend(session.driver.late)
             if record.ended in ("left", ABANDONED):
                 lost.update(self._absent(session))
-            if record.ended == ABANDONED and not session.is_practice:  # else the others play again and again
+            if record.ended == ABANDONED and not session.is_practice:  # repeating it would keep the others for ever
                 lost.update(player.id for player in session.seats.values() if not player.took_part)
                 session.stop(UNDECIDED)
 

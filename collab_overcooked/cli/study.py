@@ -95,6 +95,10 @@ def run_study(
             base = base_url(server, port)
             query = f"?{study.panel_id}=ID" if study.panel_id else ""
             say(f"participants: {base}/study{query}\nhost: {base}/study/host/{games.token}")
+            if not preview:
+                places = journal.limits["per_network"] or study.per_network
+                every = f"{60 / places:.3g} min"
+                say(f"network: at most {places:g} people of one network at once, then one every {every} (per_network)")
             say(f"results: {'none, this is a preview' if preview else folder}\nPress Ctrl+C to stop.")
 
         try:
@@ -175,7 +179,7 @@ def export_study(
         bool, FLAG, Parameter(name="--with-panel-ids", help="Include panel ids (for example Prolific) in the export.")
     ] = False,
     aborted: Annotated[
-        bool, FLAG, Parameter(name="--with-aborted", help="Include records of aborted episodes.")
+        bool, FLAG, Parameter(name="--with-aborted", help="Include records and messages of aborted episodes.")
     ] = False,
 ) -> None:
     """Export tables, codebook and records of a study, which may still be running."""

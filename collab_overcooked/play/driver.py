@@ -377,6 +377,7 @@ class EpisodeDriver:
             self._take_answer(person, message)
         elif kind == "say" and message["say"] and (self.clock is not None or person is self.voice):
             person.speech.append(message["say"])
+            person.counts["messages"] += 1
 
     def _take_key(self, person: Person, message: Mapping[str, Any]) -> None:
         if self.clock is None or person.seat is None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.envs.seen import SeatView
+from collab_overcooked.play.settings import BY_GAME, TICKS, TURNS, Clock, PlaySettings
 
 MOVES = {"up": ("north", "up"), "down": ("south", "down"), "left": ("west", "left"), "right": ("east", "right")}
 ACTS = {"act": ("interact", "use", "press", "open"), "stay": ("stay", "wait", "noop")}
@@ -24,6 +25,20 @@ def key_actions(game: Any, seat: int) -> dict[str, int]:
         if present:
             actions[key] = texts.index(present[0])
     return actions if MOVES.keys() <= actions.keys() else {}
+
+
+def clock_of(settings: PlaySettings, game: Any, seats: Iterable[int]) -> Clock:
+    """Return the clock of a game, ``"turns"`` or ``"ticks"``.
+
+    Args:
+        settings: Settings of play.
+        game: Compiled game.
+        seats: Seats of people.
+    """
+    if settings.clock != BY_GAME:
+        return settings.clock
+    keys = [key_actions(game, seat) for seat in seats]
+    return TICKS if keys and all(keys) else TURNS
 
 
 def key_labels(game: Any, view: SeatView, seat: int) -> dict[str, str]:

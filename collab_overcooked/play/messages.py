@@ -185,6 +185,11 @@ class Rate:
         self._room -= 1
         return True
 
+    @property
+    def seconds_left(self) -> float:
+        """Seconds from the last one until another one is allowed."""
+        return max(0.0, (1 - self._room) / self._a_second)
+
     def check(self) -> None:
         """Count a message.
 

@@ -100,7 +100,8 @@ class Person:
         asked_at: When the open question was sent.
         rematch: One of ``messages.REMATCHES`` that the person has chosen; None before that.
         ahead: Whether the open question was sent before it was the seat's turn, as everybody chooses at once.
-        counts: ``decisions``, ``timeouts``, ``disconnects``, ``refused`` and ``focus_losses`` of this episode.
+        counts: ``decisions``, ``messages`` of real time, ``timeouts``, ``disconnects``, ``refused`` and
+            ``focus_losses`` of this episode.
         seconds: Time of the decisions of this episode.
         started: When this episode began, in seconds since 1970.
         window: Size of the window, see ``window_size``; empty until the page reports it.
@@ -139,6 +140,11 @@ class Person:
     def here(self) -> bool:
         """True while the person is connected."""
         return self.send_queue is not None
+
+    @property
+    def took_part(self) -> bool:
+        """True if the person has decided or said anything in this episode."""
+        return bool(self.counts["decisions"] or self.counts["messages"])
 
     def send(self, message: Message) -> None:
         """Send a message if there is a connection."""

@@ -23,13 +23,13 @@ from collab_overcooked.play.async_policy import PersonSeat
 from collab_overcooked.play.clock import in_seconds
 from collab_overcooked.play.driver import POLL, Abandoned, EpisodeDriver, Practised
 from collab_overcooked.play.ending import numbers_of, par_of, summary_of
-from collab_overcooked.play.keys import key_actions, key_labels
+from collab_overcooked.play.keys import clock_of, key_actions, key_labels
 from collab_overcooked.play.matches import check_matches
 from collab_overcooked.play.people import SEAT, VOICE, WATCHER, Person, SendQueue
 from collab_overcooked.play.practice import BEGINS_AGAIN, COUNTS_NOW, TUTORIAL_ROUNDS, PractiseFirst, Round, goals_for
 from collab_overcooked.play.recording import ABORTED, TUTORIALS, PlayFolder
 from collab_overcooked.play.rematch import Rematch
-from collab_overcooked.play.settings import BY_GAME, TICKS, TURNS, Clock, PlaySettings
+from collab_overcooked.play.settings import TICKS, TURNS, Clock, PlaySettings
 from collab_overcooked.play.warming import decide_once
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.registry import PERSON
@@ -43,7 +43,7 @@ from collab_overcooked.runner.teams import MakePolicy, make_team
 MAX_WATCHERS = 20
 ADJUSTING = ("text", "skip", "pause", "window")
 LOADING = 0.5  # seconds between messages about getting a game ready
-ABANDONED = "abandoned"  # end of an episode in which a person decided nothing
+ABANDONED = "abandoned"  # end of an episode in which a person decided and said nothing
 UNDECIDED = "This episode does not count, as a person took no decision in it."
 
 
@@ -58,7 +58,7 @@ class Session:
         make: Makes the policies beside people; the registry of policies if None.
         practice: Whether episodes of practice come first; None lets people choose before the first episode. With
             ``settings.tutorial`` there are no others.
-        on_over: Called with every record, an abandoned one included, which has ``ended``.
+        on_over: Called with every record, an abandoned one included, which has ``ended``; may stop the session.
         now: Returns seconds.
 
     Attributes:
@@ -130,6 +130,11 @@ class Session:
             return False
         others = [PolicySpec.parse(spec) for spec in self.matches[0].team if spec != PERSON]
         return self.voice is not None or len(self.people) > 1 or any(spec.reads_messages for spec in others)
+
+    @property
+    def is_practice(self) -> bool:
+        """True if the present episode, or the last one, is practice."""
+        return self._round.goal is not None
 
     @property
     def replayable(self) -> bool:
@@ -233,11 +238,7 @@ class Session:
             await asyncio.wait([making], timeout=LOADING)
         self.env = making.result()
         self._game = self.env.game
-        if self.settings.clock == BY_GAME:
-            has_keys = self.seats and all(key_actions(self._game, seat) for seat in self.seats)
-            self._clock = TICKS if has_keys else TURNS
-        else:
-            self._clock = self.settings.clock
+        self._clock = clock_of(self.settings, self._game, self.seats)
         for person in (*self.people, *self.watchers):
             person.send(self._welcome(person))
 
@@ -310,8 +311,8 @@ class Session:
         except asyncio.CancelledError:
             self._send_over(self._write(run.close().replace(people=self._people_entries())))
             raise
-        if not record.ended and any(not person.counts["decisions"] for person in self.seats.values()):
-            record = record.replace(ended=ABANDONED)  # by a person who decided nothing in it
+        if not record.ended and not all(person.took_part for person in self.seats.values()):
+            record = record.replace(ended=ABANDONED)
         again = not record.ended and self._repeats()
         record = await asyncio.to_thread(self._write, record.replace(people=self._people_entries()))
         comment = ""
@@ -344,6 +345,8 @@ class Session:
             self._send_all({"type": "countdown", "seconds": seconds})
             await asyncio.sleep(seconds)
         self._enter("playing")
+        if self.people[0].awaited:  # all have left during the countdown
+            self.pause(True)
 
     def _people_entries(self) -> dict[str, PersonEntry]:
         how: dict[str, Any] = {
@@ -362,7 +365,7 @@ class Session:
     def _write(self, record: EpisodeRecord) -> EpisodeRecord:
         if self.folder is None:
             return record
-        if self._round.goal is not None:
+        if self.is_practice:
             self.folder.add_apart(TUTORIALS, record)
             return record
         if record.ended:
@@ -376,13 +379,13 @@ class Session:
             "type": "over",
             "left": left,
             "more": not left and self._number < self.episodes,
-            "practice": self._round.goal is not None,
+            "practice": self.is_practice,
             "outcome": renaming(self._game)(self._outcome_text(record, comment)),
             "lost": False,
             "metrics": {},
             "replay": "",
         }
-        if not record.ended and self._round.goal is None:
+        if not record.ended and not self.is_practice:
             over["lost"] = registry.suite_of(record).has_success and not record.success
             if self.settings.metrics:
                 over["metrics"] = numbers_of(record.metrics)
@@ -391,15 +394,15 @@ class Session:
                 over["replay"] = f"replay/{len(self.records)}"
             self.records.append(record)
         self._over = over
-        for person in (*self.people, *self.watchers):
-            person.send(self._over_for(person))
         if self._on_over is not None:
             self._on_over(record)
+        for person in (*self.people, *self.watchers):
+            person.send(self._over_for(person))
 
     def _outcome_text(self, record: EpisodeRecord, comment: str) -> str:
         if record.ended == "left":
             return self._stopped or ""
-        if self._round.goal is not None:
+        if self.is_practice:
             return comment
         if record.ended == ABANDONED:
             return UNDECIDED
@@ -426,7 +429,8 @@ class Session:
     def _over_for(self, person: Person) -> dict[str, Any]:
         assert self._over is not None
         outcome = "You have left." if self._over["left"] and person.gone else self._over["outcome"]
-        return self._over | {"next": "" if self._over["more"] else person.next, "outcome": outcome}
+        more = self._over["more"] and self._stopped is None
+        return self._over | {"more": more, "next": "" if more else person.next, "outcome": outcome}
 
     def _log(self, entry: Mapping[str, Any]) -> None:
         if self.folder is not None:

@@ -44,7 +44,8 @@ class PlaySettings:
     pace: Annotated[float, Meta(ge=0.0, le=5.0)] = 0.25
     # Seconds from everybody's ready to the first step in real time
     countdown: Annotated[float, Meta(ge=0.0, le=10.0)] = 3.0
-    metrics: bool = True  # Whether people see the metrics of an episode that is over
+    # Whether people see the metrics of an episode that is over, what decided it, and how often each seat acted
+    metrics: bool = True
     replay: bool = True  # Whether people may watch an episode that is over
     tutorial: bool = False  # Whether episodes are practice, which is kept apart from records
     fullscreen: bool = False  # Whether the page of the game asks the browser to fill the screen

@@ -22,7 +22,7 @@ TAP = 0.2  # seconds between keys in real time
 PRACTICE_MOVES = 3  # after which a bot skips what is left of a practice
 AGREES = 6  # highest score with which a bot still objects to a plan
 WINDOW = {"window": "1280", "focus_losses": "0"}  # of a bot: width in pixels, and losses of the focus
-SPEAKS = 0.1  # share of decisions with a message
+SPEAKS = 0.1  # share of decisions and keys with a message
 LEAVING = {
     "game": "Loses the connection during the first game, comes back, and leaves for good.",
     "page": "Leaves by the link of the first page after a game.",
@@ -212,7 +212,7 @@ class Bot:
                     if kind == "welcome":
                         self._practises, self._moves = bool(message["goal"]), 0
                     if kind == "welcome" and message["clock"] == "ticks" and tapping is None:
-                        tapping = asyncio.create_task(self._tap(socket))
+                        tapping = asyncio.create_task(self._tap(socket, message["talks"]))
                     playing = kind == "state" and message["state"] == "playing"
                     if kind == "closing" or (kind == "over" and not message["more"]) or (lost and playing):
                         return
@@ -260,9 +260,11 @@ class Bot:
         score = self._random.randint(1, 10)
         return f"I agree. Score {score}." if score > AGREES else f"I would rather {legal[0]}. Score {score}."
 
-    async def _tap(self, socket: Any) -> None:
+    async def _tap(self, socket: Any, talks: bool) -> None:
         with contextlib.suppress(Exception):  # the game is over
             while True:
                 tap = {"type": "tap", "key": self._random.choice(KEYS)}
                 await socket.send(json.dumps({"type": "skip"} if self._skips() else tap))
+                if talks and self._random.random() < SPEAKS:
+                    await socket.send(json.dumps({"type": "say", "say": f"I press {tap['key']}."}))
                 await asyncio.sleep(TAP)

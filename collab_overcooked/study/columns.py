@@ -187,6 +187,13 @@ COLUMNS = (
     StudyColumn("messages", "agent", "text", "Seat of the sender; voice for one without a seat."),
     StudyColumn("messages", "words", "text", "Text of the message."),
     StudyColumn("messages", "plan", "text", "Plan that was announced with it."),
+    StudyColumn(
+        "messages",
+        "ended",
+        "text",
+        "How an aborted round ended: a person left, or took no decision in it; empty for a round that counts.",
+        values="left | abandoned",
+    ),
 )
 """Columns in the order of the tables and of the codebook."""
 OF_PARTICIPANTS = ("yoke", "visit", "end", "minutes", "failed_checks")

@@ -51,6 +51,11 @@ def remarks(study: Study) -> list[str]:
     blind = [name for name, condition in study.conditions.items() if condition.settings.names == "blind"]
     if blind and not study.debrief:
         open_points.append(f"names are hidden (names: blind in {', '.join(blind)}), and no debrief tells who played")
+    told = [name for name, condition in study.conditions.items() if condition.settings.metrics]
+    if told:
+        open_points.append(
+            f"participants see each other's actions after each round (metrics: true in {', '.join(told)})"
+        )
     ends = ["done", "stopped", "failed"]
     if any(item.accept for form in study.forms.values() for item in form.items):
         ends.append("screened")
@@ -136,7 +141,12 @@ def _values_of(condition: Condition) -> dict[str, str]:
         "suite": condition.suite,
         **{f"agent_{seat}": spec for seat, spec in enumerate(first.team)},
         **{name: ", ".join(sorted(texts)) for name, texts in options.items()},
-        **{f"limits.{name}": str(value) for name, value in first.limits.to_dict().items()},
+        "messages": "on" if first.limits.max_messages else "off",
+        **{
+            f"limits.{name}": str(value)
+            for name, value in first.limits.changed().items()
+            if (name, value) != ("max_messages", 0)
+        },
         **{f"play.{name}": str(value) for name, value in asdict(condition.settings).items()},
         "episodes": str(condition.episodes),
         "voice": str(condition.voice),

@@ -15,7 +15,7 @@ import numpy as np
 from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.play.host import MAX_SESSIONS, Host
 from collab_overcooked.play.recording import PlayFolder
-from collab_overcooked.play.session import ABANDONED, Session
+from collab_overcooked.play.session import ABANDONED, UNDECIDED, Session
 from collab_overcooked.runner.episode import derive_seed
 from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.teams import MakePolicy
@@ -383,6 +383,9 @@ class StudyHost:
                 self.late.extend(session.driver.late)
             if record.ended in ("left", ABANDONED):
                 lost.update(self._absent(session))
+            if record.ended == ABANDONED and not session.is_practice:  # repeating it would keep the others for ever
+                lost.update(player.id for player in session.seats.values() if not player.took_part)
+                session.stop(UNDECIDED)
 
         session = Session(
             matches,
@@ -432,6 +435,9 @@ class StudyHost:
             elif self.now() - since > self._limit("wait"):
                 lost |= self._absent(session) or {player.id for player in session.people if not player.ready}
                 session.stop("A participant did not join in time.")
+            if self._has_lost_all(session):
+                lost |= self._absent(session)
+                session.stop("All participants have left.")
         lost |= {player.id for player in session.people if player.gone}
         for participant in people:
             del self._sessions[participant.id]
@@ -440,12 +446,15 @@ class StudyHost:
             self._pass(people)
         elif session.error is not None or lost:  # otherwise the server was stopped, and they can resume
             for participant in people:
-                if session.error is not None:
-                    self.end(participant, "failed")
-                elif participant.id in lost:
-                    self.end(participant, "left")
-                else:
-                    self.end(participant, "partner_left")
+                how = "left" if participant.id in lost else "partner_left"
+                self.end(participant, how if session.error is None else "failed")
+
+    def _has_lost_all(self, session: Session) -> bool:
+        """Return True if all of several people have been gone for ``grace``; for a single one the game waits."""
+        people = session.people
+        if len(people) == 1 or session.settings.on_leave == "pause":
+            return False
+        return all(player.was_here for player in people) and len(self._absent(session)) == len(people)
 
     def _absent(self, session: Session) -> set[str]:
         absent = set()

@@ -10,14 +10,17 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from collab_overcooked import registry
 from collab_overcooked.evaluation.suites import plan_known_team
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.documents import Document, DocumentError, field_name, load_layout
 from collab_overcooked.io.text import one_line
-from collab_overcooked.play.settings import LANGUAGES, PlaySettings
+from collab_overcooked.play.keys import clock_of
+from collab_overcooked.play.settings import LANGUAGES, TICKS, PlaySettings
 from collab_overcooked.policies.registry import PERSON
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.runner.episode import Limits
+from collab_overcooked.runner.match import Match
 from collab_overcooked.study.columns import COLUMNS_OF, SECONDS
 from collab_overcooked.study.design import (
     BETWEEN,
@@ -260,16 +263,10 @@ class _Reader:
             raise doc.refuse("be false where limits.max_messages is 0: nobody would hear the voice", *path, "voice")
         label = one_line(doc.text(*path, "label", default=doc.text("title")))
         episodes = doc.integer(*path, "episodes", default=1, low=1, high=200)
+        settings = self._play(path)
+        self._check_real_time(path, matches[0], settings)
         return Condition(
-            name,
-            label,
-            plan.suite,
-            matches,
-            episodes,
-            self._play(path),
-            voice,
-            draws=name,
-            levels=self.levels.get(name, {}),
+            name, label, plan.suite, matches, episodes, settings, voice, draws=name, levels=self.levels.get(name, {})
         )
 
     def _placed(self, error: Exception, path: tuple[Any, ...], *sections: str) -> DocumentError:
@@ -302,7 +299,8 @@ class _Reader:
 
     def _play(self, path: tuple[str, str]) -> PlaySettings:
         doc = self.doc
-        values: dict[str, Any] = {"replay": False}  # it would teach participants
+        # Replays would teach participants, and metrics tell each of them what the others did
+        values: dict[str, Any] = {"replay": False, "metrics": False}
         if doc.at("language") in LANGUAGES:
             values["language"] = doc.at("language")
         for keys in (("play",), (*path, "play")):
@@ -312,6 +310,23 @@ class _Reader:
             except (ValueError, TypeError) as error:
                 raise self._placed(error, keys[:-1], keys[-1]) from None
         return settings
+
+    def _check_real_time(self, path: tuple[str, str], match: Match, settings: PlaySettings) -> None:
+        """Refuse what limits questions and answers where there are none."""
+        doc = self.doc
+        counted = bool(doc.at(*path, "limits", "max_messages"))
+        if not (counted or settings.decide_within):
+            return
+        seats = [seat for seat, spec in enumerate(match.team) if spec == PERSON]
+        if clock_of(settings, registry.make(match.env_id, **match.env_kwargs).game, seats) != TICKS:
+            return
+        remedy = "or set clock: turns under play"
+        if counted:
+            requirement = f"be 0 in real time, where messages are not counted; use max_episode_chars, {remedy}"
+            raise doc.refuse(requirement, *path, "limits", "max_messages")
+        place = path if doc.at(*path, "play", "decide_within") else ()
+        requirement = f"be left out in real time ({path[1]}), where nobody is asked; change the tick, {remedy}"
+        raise doc.refuse(requirement, *place, "play", "decide_within")
 
     def _blocks(self, conditions: Mapping[str, Condition], forms: Mapping[str, Questionnaire]) -> tuple[Block, ...]:
         doc = self.doc
@@ -454,7 +469,7 @@ class _Reader:
             allowed = ("id", *(self.doc.at("participants", "keep") or ()))
             for key, written in (("text", text), ("code", code), ("url", url)):
                 for value in blanks(written):
-                    if value not in allowed:
+                    if value not in allowed and (name, key, value) != ("too_many", "text", "minutes"):
                         raise doc.error(near_matches(f"value in finish.{name}.{key}", value, allowed), *path, key)
             ends[name] = End(text, code, url)
         return ends

@@ -43,7 +43,7 @@ class ExportOptions:
     anonymous: bool = False  # Replace ids and omit times of day
     cut_text: bool = False  # Omit free-text answers, messages, and whatever else people typed
     panel_ids: bool = False  # Include the panel's ids, which identify participants
-    aborted: bool = False  # Include records of aborted episodes
+    aborted: bool = False  # Include records and messages of aborted episodes
 
     def __post_init__(self) -> None:
         if self.form not in ("csv", "jsonl"):
@@ -63,6 +63,7 @@ class StudyResults:
 
     journal: Journal  # Journal of the study
     records: dict[str, list[EpisodeRecord]] = field(default_factory=dict)  # Episodes by condition
+    aborted: dict[str, list[EpisodeRecord]] = field(default_factory=dict)  # Episodes that do not count, by condition
 
     @classmethod
     def read(cls, folder: Path) -> StudyResults:
@@ -75,8 +76,8 @@ class StudyResults:
             raise ValueError(f"{folder}: holds no study with participants")
         results = cls(Journal(folder, study_of(folder)))
         for name in results.journal.study.conditions:
-            path = folder / CONDITIONS / name / RECORDS
-            results.records[name] = read_packed(path) if path.exists() and path.stat().st_size else []
+            results.records[name] = _records_in(folder / CONDITIONS / name / RECORDS)
+            results.aborted[name] = list(_numbered(_records_in(folder / CONDITIONS / name / ABORTED)))
         return results
 
     def samples(self, metrics: Sequence[str]) -> dict[str, dict[str, dict[tuple[Any, ...], float]]]:
@@ -452,11 +453,15 @@ class StudyResults:
             rows.append({**row, **people.get(row["id"], {}), **columns, **columns_of_answers})
         return rows
 
-    def messages(self) -> list[Row]:
-        """Return a row for each message."""
+    def messages(self, aborted: bool = False) -> list[Row]:
+        """Return a row for each message.
+
+        Args:
+            aborted: Whether messages of aborted episodes follow those of each condition.
+        """
         rows: list[Row] = []
         for condition, records in self.records.items():
-            for record in records:
+            for record in [*records, *(self.aborted[condition] if aborted else [])]:
                 for timestep, step in enumerate(record.steps, start=1):
                     for message in step.messages:
                         row: Row = {
@@ -468,6 +473,7 @@ class StudyResults:
                             "agent": "voice" if message.agent is None else f"agent_{message.agent}",
                             "words": message.say,
                             "plan": message.plan,
+                            "ended": record.ended,
                         }
                         rows.append(row)
         return self._in_order("messages", rows)
@@ -601,7 +607,7 @@ def export(folder: Path, out: Path, options: ExportOptions) -> list[str]:
     for name, rows in tables.items():
         written.append(f"{name}.{options.form}")
         write_atomic(out / written[-1], _as_text(name, rows, options, results.journal.study).encode())
-    for name, records in _exported_records(results, folder, options):
+    for name, records in _exported_records(results, options):
         lines = b"".join(dump_line(_clean(record, rename, options)) for record in records)
         written.append(f"{RECORDS_FOLDER}/{name}.jsonl")
         write_atomic(out / written[-1], lines)
@@ -643,7 +649,7 @@ def _tables(
                     row.pop(column, None)
         yield name, rows
     if not options.cut_text:
-        yield TEXTS, results.messages()
+        yield TEXTS, results.messages(options.aborted)
     yield "codebook", results.codebook(options)
 
 
@@ -659,14 +665,15 @@ def _as_text(name: str, rows: Sequence[Row], options: ExportOptions, study: Stud
     return ",".join(columns) + "\n"
 
 
-def _exported_records(
-    results: StudyResults, folder: Path, options: ExportOptions
-) -> Iterator[tuple[str, Iterable[EpisodeRecord]]]:
+def _exported_records(results: StudyResults, options: ExportOptions) -> Iterator[tuple[str, Iterable[EpisodeRecord]]]:
     for name, records in results.records.items():
         yield name, records
-        aborted = folder / CONDITIONS / name / ABORTED
-        if options.aborted and aborted.exists():
-            yield f"{name}_aborted", _numbered(read_packed(aborted))
+        if options.aborted and results.aborted[name]:
+            yield f"{name}_aborted", results.aborted[name]
+
+
+def _records_in(file: Path) -> list[EpisodeRecord]:
+    return read_packed(file) if file.exists() and file.stat().st_size else []
 
 
 def _numbered(records: Sequence[EpisodeRecord]) -> Iterator[EpisodeRecord]:

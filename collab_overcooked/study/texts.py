@@ -22,7 +22,8 @@ PAGE_TEXTS: Mapping[str, str] = {
     "keyboard": "a keyboard",
     "mouse": "a mouse or a touchpad",
     "english": "The texts of the game itself, such as its rules and actions, are in English.",
-    "unfit": "This window is too narrow, or there is no mouse. Make it wider, or use another device.",
+    "unfit": "This window is too narrow. Make it wider, or use another device.",
+    "no_mouse": "There is no mouse or touchpad. Use another device.",
     "leave": "Leave the study",
     "leave_sure": "If you leave now, this task and the study end for you for good, and {pay}.",
     "leave_sure_all": (
@@ -83,7 +84,7 @@ END_TEXTS: Mapping[str, str] = {
     "full": "The study has all the participants that it needs. Thank you for your interest.",
     "full_now": "All places of the study are currently taken. Please try again later; some may become free.",
     "again": "This id has already taken part. To see the last page again, open it in the browser that you used then.",
-    "too_many": "Too many people have just joined from your network. Please wait a minute and try again.",
+    "too_many": "Too many people have just joined from your network. Please try again in {minutes} min.",
 }
 """Texts of the last page by how participation ended, or why people cannot take part."""
 

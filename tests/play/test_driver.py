@@ -343,7 +343,7 @@ def test_in_real_time_keys_choose_and_nobody_is_asked() -> None:
     assert record.timesteps == STEPS and not table.of_type(person, "ask")
     tapped, decided = table.log[0], table.log[1]
     assert tapped["key"] == key and decided["took"] == key and decided["say"] == "hello"
-    assert person.counts == {"decisions": 1}
+    assert person.counts == {"decisions": 1, "messages": 1}
     idle = table.env.game.action_texts(None, 0, 0)[table.env.game.idle_action(0)]
     assert [step.action_texts[0] == idle for step in record.steps] == [False, True, True, True], action
     assert not any("chars_left" in frame for frame in table.of_type(person, "frame"))

@@ -114,3 +114,6 @@ def test_playing_again_comes_first(context, problems) -> None:
     assert places == sorted(places) and problems == []
     assert feed.page.get_attribute("#outcome", "class") == "bad"
     assert feed.page.locator("#did tbody tr").all_inner_texts() == ["Alice\t3\t0\t1", "Bob\t1\t2\t0"]
+    feed.send(welcome("seat", "turns", "", talks=False), {"type": "over", "left": False, "more": False, **result})
+    rows = feed.page.locator("#did tr").all_inner_texts()
+    assert rows[0].count("\t") == 2 and rows[1:] == ["Alice\t3\t0", "Bob\t1\t2"], "nobody could speak"

@@ -7,7 +7,7 @@ import json
 import re
 import threading
 from collections import Counter
-from itertools import count
+from itertools import count, product
 from typing import Any
 
 import pytest
@@ -529,12 +529,13 @@ def test_one_answer_walks_and_uses_what_is_not_legal_yet(make_session) -> None:
     assert steps[2].events[0].event == "onion_pickup" and not player.of_type("refused")
 
 
-@pytest.mark.parametrize("leaves_at", ["ready", "ask", "over"])
-@pytest.mark.parametrize("clock", ["turns", "ticks"])
+@pytest.mark.parametrize(
+    ("leaves_at", "clock"), [*product(["ready", "ask", "over"], ["turns", "ticks"]), ("countdown", "ticks")]
+)
 def test_a_game_whose_people_are_all_gone_waits_for_them(make_session, leaves_at: str, clock: str) -> None:
     """Nothing is played for nobody, and nothing that nobody played is kept as a person's game."""
     overs: list[dict[str, Any]] = []
-    how = {"grace": 0.0, "clock": clock}
+    how = {"grace": 0.0, "clock": clock, "countdown": 0.1 if leaves_at == "countdown" else 0.0}
     what = KITCHEN if clock == "ticks" else ESCAPE
     session = make_session(["agent_0=person", "agent_1=greedy"], how=how, on_over=overs.append, **what)
     session.matches = session.matches * 2

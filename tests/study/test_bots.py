@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+
 import pytest
 
 from collab_overcooked.io.documents import builtin_names
@@ -47,3 +50,18 @@ def test_bots_answer_plans_with_a_score_and_nothing_else() -> None:
     assert {read_partner_rating(text) for text in rated} == {1, 2, 3, 4, 5}
     silent = bot._reply({**ask, "inbox": talk})
     assert silent is not None and silent["say"] == ""
+
+
+@pytest.mark.parametrize("talks", [True, False])
+def test_bots_talk_in_real_time_where_somebody_reads_it(talks: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[str] = []
+
+    class Socket:
+        async def send(self, text: str) -> None:
+            sent.append(json.loads(text)["type"])
+            if len(sent) == 200:
+                raise ConnectionError
+
+    monkeypatch.setattr("collab_overcooked.study.bots.TAP", 0.0)
+    asyncio.run(Bot("http://localhost", "/study", seed=1)._tap(Socket(), talks))
+    assert 0 < sent.count("say") < 50 if talks else set(sent) == {"tap"}

@@ -255,6 +255,7 @@ def test_who_lacks_the_window_cannot_agree_and_leaving_takes_two_presses(
     look(page, "boxes")
     page.set_viewport_size({"width": 700, "height": 740})
     expect(page.locator("#unfit")).to_be_visible()
+    expect(page.locator("#no-mouse")).to_be_hidden()
     expect(page.locator("button[value=yes]")).to_be_disabled()
     page.set_viewport_size({"width": 900, "height": 740})
     page.click("button[value=yes]")

@@ -147,6 +147,7 @@ def test_the_command_of_the_container_starts_and_goes_on(compose: Any, tmp_path:
     for visit in range(2):
         with started(compose, tmp_path) as (port, entry):
             hosts.add(next(line for line in entry.stdout or () if line.startswith("host:")).rpartition("/")[2].strip())
+            assert "people of one network at once" in next(iter(entry.stdout or ()))
             check = [word.replace(":8000", f":{port}") for word in health_check()]
             assert subprocess.run([sys.executable, *check[1:]], timeout=PATIENCE).returncode == 0
             assert status(port, "/study?PROLIFIC_PID=a", SITE) == 200

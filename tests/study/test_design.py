@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from study.world import QUICK
+from study.world import QUICK, factorial
 
 from collab_overcooked.io.options import NoOptions
 from collab_overcooked.study.design import Study
@@ -62,3 +62,9 @@ def test_what_conditions_differ_in_is_shown() -> None:
     assert values["agent_2"] == ["no seat", "random"] and values["play.clock"] == ["turns", "game"], values
     lines = check_studies([str(WITHIN)], NoOptions()).text
     assert "helped | random: the same tasks and seeds; agent_1: greedy | random" in lines
+
+
+def test_talk_is_on_or_off() -> None:
+    """The number of messages of a conversation is not named where the levels are messages and none."""
+    values = differences(list(read_study(factorial()).conditions.values()))
+    assert values["messages"] == ["on", "off", "on", "off"] and not [name for name in values if "limits" in name]

@@ -31,6 +31,10 @@ CODES = {end: {"code": "X"} for end in ("done", "stopped", "failed")}
     [
         (QUICK | {"finish": CODES, "debrief": "It was a program."}, []),
         (QUICK | {"finish": CODES}, ["names are hidden (names: blind in helped, hindered), and no debrief"]),
+        (
+            QUICK | {"finish": CODES, "play": {"metrics": True}},
+            ["participants see each other's actions after each round (metrics: true in helped, hindered)"],
+        ),
         (QUICK | {"finish": {}, "play": {"show": "words"}}, ["ends without a code in finish: done, stopped, failed"]),
         (
             QUICK | CHECKED | {"finish": CODES, "debrief": "Yes.", "participants": {"id": "PID", "failed_checks": 1}},
@@ -42,7 +46,7 @@ CODES = {end: {"code": "X"} for end in ("done", "stopped", "failed")}
             ["ends without a code in finish: screened"],
         ),
     ],
-    ids=["nothing", "blind", "no codes", "checks", "screening"],
+    ids=["nothing", "blind", "metrics", "no codes", "checks", "screening"],
 )
 def test_what_a_file_leaves_open_is_remarked(content: dict[str, Any], expected: list[str], tmp_path: Path) -> None:
     found = remarks(read_study(content))

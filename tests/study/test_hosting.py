@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from play.world import Player, first_legal
 from study.world import ATTENTIVE, CHECKED, QUICK, changed, in_pairs, served
 
+from collab_overcooked.play.session import UNDECIDED
 from collab_overcooked.study.design import Study
 from collab_overcooked.study.journal import JOURNAL, Journal
 from collab_overcooked.study.reader import read_study
@@ -319,3 +321,112 @@ def test_the_time_for_the_whole_study_is_limited(tmp_path: Path) -> None:
         assert not other.end
         client.host.end_waits()
         assert other.end == "late", "without any page"
+
+
+def live_pair(practice: bool = False, **play: Any) -> Study:
+    """Return a study in which pairs play two short rounds in real time."""
+    content = in_pairs()
+    kitchen = {"suite": "overcooked", "options": {"layouts": "cramped_room", "episodes": 1}, "set": {"max_cycles": 12}}
+    content["conditions"] = {"helped": {"label": "A", "team": ["all=person"], "episodes": 2, **kitchen}}
+    content["blocks"] = [{"play": ["helped"], "after": "liked", "practice": practice}]
+    content["play"] = {"clock": "ticks", "tick": 0.03, "countdown": 0.0, "on_leave": "end", **play}
+    return read_study(content)
+
+
+def play_live(client: Any, players: Callable[[Any], Sequence[Player]]) -> list[Any]:
+    """Let two people play until taking part has ended for both, or a form follows; returns the participants."""
+    for name in "ab":
+        client.cookies.clear()
+        client.post("/study/consent", data={"PID": name, "agree": "yes"})
+    people = list(client.host.journal.people.values())
+    assert all(client.get(f"/study/{person.token}/news").status_code == 200 for person in people)
+    (session,) = client.games.sessions.values()
+
+    async def together() -> None:
+        tasks = [asyncio.create_task(player.run()) for player in players(session)]
+        while not all(person.end or person.step for person in people):
+            await asyncio.sleep(0.01)
+        for task in tasks:
+            task.cancel()
+
+    client.portal.call(lambda: asyncio.wait_for(together(), 120))
+    return people
+
+
+def acts(*messages: dict[str, Any], practises: bool = True) -> Callable[[dict[str, Any]], dict[str, Any] | None]:
+    """Return a player who sends messages in turn with every frame, and none if there are none."""
+    in_practice = [False]
+
+    def choose(message: dict[str, Any]) -> dict[str, Any] | None:
+        if message["type"] == "welcome":
+            in_practice[0] = bool(message["goal"])
+        if message["type"] == "frame" and messages and (practises or not in_practice[0]):
+            return messages[message["timestep"] % len(messages)]
+        return first_legal(message)
+
+    return choose
+
+
+KEY, SAY = {"type": "tap", "key": "left"}, {"type": "say", "say": "onions"}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "ends"),
+    [
+        ([KEY], [], ["partner_left", "left"]),
+        ([KEY, SAY], [], ["partner_left", "left"]),
+        ([], [], ["left", "left"]),
+        ([KEY], [SAY], ["", ""]),
+    ],
+    ids=["keys", "talk", "nobody", "both"],
+)
+def test_a_round_in_which_a_person_does_nothing_is_the_last_of_the_group(
+    one: list[Any], other: list[Any], ends: list[str], tmp_path: Path
+) -> None:
+    """Who does nothing has left; the partner is neither asked to play again nor to practise again."""
+    players: list[Player] = []
+
+    def seated(session: Any) -> list[Player]:
+        players.extend(Player(session, p, acts(*m)) for p, m in zip(session.people, (one, other), strict=True))
+        return players
+
+    with served(live_pair(), tmp_path) as client:
+        people = play_live(client, seated)
+        assert [person.end for person in people] == ends
+        results = StudyResults.read(tmp_path)
+        ended = players[0].of_type("over")[-1]
+        assert not ended["more"] and ended["next"] == f"/study/{people[0].token}"
+        if ends[0]:
+            assert ended["outcome"] == UNDECIDED and players[0].of_type("over") == [ended]
+            assert not results.records["helped"] and [record.ended for record in results.aborted["helped"]] == [
+                "abandoned"
+            ]
+        said = {(row["words"], row["ended"]) for row in results.messages(aborted=True)}
+        assert said == ({("onions", "abandoned" if ends[0] else "")} if SAY in (*one, *other) else set())
+        assert len(results.messages()) == 0 or not ends[0]
+
+
+def test_who_does_nothing_in_practice_can_still_play(tmp_path: Path) -> None:
+    with served(live_pair(practice=True), tmp_path) as client:
+        chosen = [acts(KEY), acts(KEY, practises=False)]
+        people = play_live(
+            client, lambda session: [Player(session, p, c) for p, c in zip(session.people, chosen, strict=True)]
+        )
+        assert [person.end for person in people] == ["", ""]
+
+
+@pytest.mark.parametrize("on_leave", ["end", "idle"])
+def test_a_pair_that_is_gone_has_left(on_leave: str, tmp_path: Path) -> None:
+    """Both close their tabs during the countdown, when no seat is asked for anything."""
+
+    class Leaver(Player):
+        async def run(self) -> None:
+            self.session.connect(self.person, self.send_queue)
+            while (message := await self.send_queue.get()) is not None and message["type"] != "countdown":
+                if answer := first_legal(message):
+                    self.session.receive(self.person, answer)
+            self.session.disconnect(self.person, self.send_queue)
+
+    with served(live_pair(countdown=0.3, grace=0.5, on_leave=on_leave), tmp_path) as client:
+        people = play_live(client, lambda session: [Leaver(session, p, first_legal) for p in session.people])
+        assert [person.end for person in people] == ["left", "left"] and client.host.under_way == 0

@@ -162,9 +162,43 @@ def test_one_network_takes_a_share_of_the_places(limit: int, group: int, most: i
 
 
 def test_a_study_teaches_participants_nothing_unless_it_says_so() -> None:
-    for play, expected in (({}, False), ({"replay": True}, True)):
+    for play, expected in (({}, False), ({"replay": True, "metrics": True}, True)):
         study = read_study(QUICK | {"play": play})
-        assert {c.settings.replay for c in study.conditions.values()} == {expected}
+        assert {shown for c in study.conditions.values() for shown in (c.settings.replay, c.settings.metrics)} == {
+            expected
+        }
+
+
+KITCHEN = {
+    "label": "A",
+    "suite": "overcooked",
+    "team": ["agent_0=person", "agent_1=greedy"],
+    "options": {"layouts": "cramped_room"},
+}
+
+
+@pytest.mark.parametrize(
+    ("play", "condition", "complaint"),
+    [
+        ({}, {"limits": {"max_messages": 2}}, "conditions.helped.limits.max_messages must be 0 in real time"),
+        ({}, {"play": {"decide_within": 5}}, "conditions.helped.play.decide_within must be left out in real time"),
+        ({"decide_within": 5}, {}, "play.decide_within must be left out in real time (helped)"),
+        ({"decide_within": 5}, {"play": {"decide_within": None}}, ""),
+        ({}, {"limits": {"max_messages": 0, "max_corrections": 2, "max_chars": 9}}, ""),
+        ({"clock": "turns", "decide_within": 5}, {"limits": {"max_messages": 2}}, ""),
+    ],
+)
+def test_limits_of_questions_and_answers_are_refused_in_real_time(
+    play: dict[str, Any], condition: dict[str, Any], complaint: str
+) -> None:
+    content = changed("conditions", "helped", to=KITCHEN | condition) | {"play": play}
+    content["blocks"][2]["match"] = "none"
+    if not complaint:
+        assert read_study(content).conditions["helped"].suite == "overcooked"
+        return
+    with pytest.raises(DocumentError) as error:
+        read_study(content)
+    assert complaint in str(error.value)
 
 
 def test_texts_of_refusals_are_read_where_version_1_0_0_wrote_them() -> None:

@@ -75,11 +75,15 @@ def test_boxes_are_ticked_and_needs_are_said_before_consent(tmp_path: Path) -> N
     with served(read_study(values), tmp_path) as client:
         page = client.get("/study?PID=p1").text
         assert "800 pixels, a mouse" in page and "keyboard" not in page and "&lt;18&gt;" in page
+        assert 'id="unfit"' in page and 'id="no-mouse"' in page
         assert "I agree" in client.get("/study/copy").text and "<script" not in client.get("/study/copy").text
         page = client.post("/study/consent", data={"PID": "p1", "agree": "yes", "box0": "yes"})
         assert "tick all" in page.text and not (tmp_path / JOURNAL).exists()
         page = client.post("/study/consent", data={"PID": "p1", "agree": "yes", "box0": "yes", "box1": "yes"})
         assert "Read this." in page.text
+    with served(read_study({**QUICK, "needs": {"width": 800}}), tmp_path / "wide") as client:
+        page = client.get("/study?PID=p1").text
+        assert 'id="unfit"' in page and "mouse or" not in page
     assert read_study(values).consent_version != read_study(QUICK).consent_version
 
 
@@ -112,7 +116,7 @@ def test_a_stranger_cannot_fill_the_disk(client: Any, tmp_path: Path) -> None:
         assert client.post("/study/consent", data={"agree": "no"}).status_code == 200
     for agree in ("no", "yes"):
         page = client.post("/study/consent", data={"PID": "p1", "agree": agree})
-        assert page.status_code == 429 and "wait a minute" in page.text
+        assert page.status_code == 429 and "try again in 1 min" in page.text
     assert len((tmp_path / JOURNAL).read_text().splitlines()) == server.MAX_ANSWERS
     assert not (tmp_path / PEOPLE).exists()
 
@@ -125,6 +129,8 @@ def test_a_stranger_cannot_fill_the_study(tmp_path: Path) -> None:
         client.host.now = lambda: now[0]
         joined = [client.post("/study/consent", data={"PID": f"p{n}", "agree": "yes"}).status_code for n in range(5)]
         assert joined == [200, 200, 429, 429, 429]
+        now[0] = 601.0
+        assert "try again in 20 min" in client.post("/study/consent", data={"PID": "p9", "agree": "yes"}).text
         now[0] = 1801.0
         joined = [client.post("/study/consent", data={"PID": f"p{n}", "agree": "yes"}).status_code for n in range(5, 8)]
         assert joined == [200, 429, 429] and len(client.host.journal.people) == 3

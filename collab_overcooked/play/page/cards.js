@@ -120,8 +120,11 @@ export function showEnding() {
     made.append(...cells.map((text) => make(tag, text)));
     return made;
   };
-  $("did").tHead.replaceChildren(row("th", [words.who, words.acted, words.waited, words.said]));
-  $("did").tBodies[0].replaceChildren(...did.map((counts, seat) => row("td", [nameOf(seat), ...counts])));
+  const columns = [words.acted, words.waited, ...(now.me.talks ? [words.said] : [])];
+  $("did").tHead.replaceChildren(row("th", [words.who, ...columns]));
+  $("did").tBodies[0].replaceChildren(
+    ...did.map((counts, seat) => row("td", [nameOf(seat), ...counts.slice(0, columns.length)])),
+  );
   show("did", did.length > 0);
 }
 

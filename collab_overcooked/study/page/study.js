@@ -1,12 +1,13 @@
 // Games need this language: who has it can agree, if the window and the pointer are those that the study needs.
 const needs = document.getElementById("needs");
 function admit() {
-  const fits =
-    !needs ||
-    (window.innerWidth >= Number(needs.dataset.width) &&
-      (needs.dataset.mouse === "0" || matchMedia("(any-pointer: fine)").matches));
-  for (const button of document.querySelectorAll("button[name=agree][value=yes]")) button.disabled = !fits;
-  if (needs) document.getElementById("unfit").hidden = fits;
+  const lacks = {
+    unfit: needs && window.innerWidth < Number(needs.dataset.width),
+    "no-mouse": needs && needs.dataset.mouse === "1" && !matchMedia("(any-pointer: fine)").matches,
+  };
+  for (const button of document.querySelectorAll("button[name=agree][value=yes]"))
+    button.disabled = lacks.unfit || lacks["no-mouse"];
+  for (const text of document.querySelectorAll("#unfit, #no-mouse")) text.hidden = !lacks[text.id];
 }
 admit();
 window.addEventListener("resize", admit);

@@ -259,7 +259,10 @@ def forget_participant(
 @study_app.command(name="raise")
 def raise_limits(
     folder: FolderArg,
-    pairs: Annotated[list[str], Parameter(help="Limits: name=number, for example limit=60 or quota.CONDITION=20.")],
+    pairs: Annotated[
+        list[str],
+        Parameter(help="Limits: name=number, for example limit=60, quota.CONDITION=20 or quota=20 for all conditions."),
+    ],
     /,
 ) -> None:
     """Raise limits of a study, also while it runs: limit, margin, per_network, idle, wait, minutes, and quotas."""

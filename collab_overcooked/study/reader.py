@@ -10,6 +10,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from collab_overcooked import registry
 from collab_overcooked.evaluation.suites import plan_known_team
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.documents import Document, DocumentError, field_name, load_layout
@@ -247,7 +248,8 @@ class _Reader:
                 **{str(key): value for key, value in doc.mapping(*path, "options", default={}).items()},
             )
             team_of_first = plan.matches[0].team  # some suites also swap the seats
-            matches = tuple(match for match in plan.matches if match.team == team_of_first)
+            # without the suite's repetitions, as every match that is drawn has a seed of its own
+            matches = tuple(match for match in plan.templates if match.team == team_of_first)
             for spec in dict.fromkeys(team_of_first):
                 if spec != PERSON:
                     check_partner(spec)
@@ -260,6 +262,8 @@ class _Reader:
             raise doc.refuse("be false where limits.max_messages is 0: nobody would hear the voice", *path, "voice")
         label = one_line(doc.text(*path, "label", default=doc.text("title")))
         episodes = doc.integer(*path, "episodes", default=1, low=1, high=200)
+        repeats = registry.load_suite(plan.suite).repeats
+        asked = doc.at(*path, "options", repeats)
         return Condition(
             name,
             label,
@@ -270,6 +274,7 @@ class _Reader:
             voice,
             draws=name,
             levels=self.levels.get(name, {}),
+            without_effect="" if asked in (None, episodes) else f"{repeats}: {asked}",
         )
 
     def _placed(self, error: Exception, path: tuple[Any, ...], *sections: str) -> DocumentError:
@@ -385,7 +390,7 @@ class _Reader:
                 f"be {NONE} where the order is {BETWEEN}: each participant plays one condition", *path, "match"
             )
         if match == TASKS and len(set(counts)) > 1:
-            raise doc.refuse(f"be {NONE}: the conditions have {counts} different episodes to draw from", *path, "match")
+            raise doc.refuse(f"be {NONE}: the conditions have {counts} tasks to draw from", *path, "match")
         matches = order != BETWEEN and len(set(counts)) == 1
         return Block(
             play=play,

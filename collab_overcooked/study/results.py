@@ -8,18 +8,21 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from msgspec import structs
 
 from collab_overcooked import registry
-from collab_overcooked.core.record import EpisodeRecord, PersonEntry
+from collab_overcooked.core.record import EpisodeRecord, MessageEntry, PersonEntry
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.journal import JournalFile
 from collab_overcooked.metrics.registry import measure, metrics_of
+from collab_overcooked.play.people import VOICE
 from collab_overcooked.play.recording import ABORTED, INPUTS
+from collab_overcooked.play.settings import TICKS
 from collab_overcooked.reporting.differences import score_metric
 from collab_overcooked.reporting.result_table import Cell, table_of_mappings
 from collab_overcooked.runner.match import env_key
@@ -154,6 +157,18 @@ class StudyResults:
     def _group(self, record: EpisodeRecord) -> int | None:
         ids = {player.id for player in record.people.values()}
         return next((number for number, members in enumerate(self.journal.groups) if ids <= set(members)), None)
+
+    @cached_property
+    def rounds(self) -> dict[tuple[str, str, int], int]:
+        """Round of each record, by condition, task and episode: its number among those of the same people, from 1."""
+        numbers: dict[tuple[str, str, int], int] = {}
+        for condition, records in self.records.items():
+            played = Counter[frozenset[str]]()
+            for record in records:  # in the order in which they were played
+                people = frozenset(player.id for player in record.people.values())
+                played[people] += 1
+                numbers[condition, record.task, int(record.episode)] = played[people]
+        return numbers
 
     def participants(self) -> list[Row]:
         """Return a row for each participant, and for each person who declined or was refused."""
@@ -341,6 +356,7 @@ class StudyResults:
                     **self._levels([condition]),
                     "task": record.task,
                     "episode": record.episode,
+                    "round": self.rounds[condition, record.task, record.episode],
                     "agent": line["agent"],
                     "timestep": line["timestep"] + 1,
                     "answered": _iso(line["time"]),
@@ -378,18 +394,20 @@ class StudyResults:
             "condition": condition,
             **self._levels([condition]),
             "place": place,
+            "round": self.rounds[condition, record.task, record.episode],
             "agent": agent,
             "game": record.env_id,
             "task": record.task,
             "episode": record.episode,
             "team": " ".join(record.team.values()),
-            "success": int(record.success),
+            "success": int(record.success) if registry.suite_of(record).has_success else None,
             "steps": record.timesteps,
-            "seconds": participant.seconds,
+            "seconds": None if participant.clock == TICKS else participant.seconds,
             "decisions": participant.decisions,
             "timeouts": participant.timeouts,
             "disconnects": participant.disconnects,
             "refused": participant.refused,
+            "messages_sent": sum(_sender(message) == agent for step in record.steps for message in step.messages),
             "interface": participant.interface,
             "bonus": self._round_bonus(record),
             "started": _iso(participant.started or None),
@@ -427,15 +445,18 @@ class StudyResults:
             for record in records:
                 for timestep, step in enumerate(record.steps, start=1):
                     for message in step.messages:
+                        sender = _sender(message)
+                        in_real_time = sender in record.people and record.people[sender].clock == TICKS
                         row: Row = {
                             "condition": condition,
                             **self._levels([condition]),
                             "task": record.task,
                             "episode": record.episode,
+                            "round": self.rounds[condition, record.task, record.episode],
                             "timestep": timestep,
-                            "agent": "voice" if message.agent is None else f"agent_{message.agent}",
+                            "agent": sender,
                             "words": message.say,
-                            "plan": message.plan,
+                            "plan": None if in_real_time else message.plan,  # there it is the key that was pressed
                         }
                         rows.append(row)
         return self._in_order("messages", rows)
@@ -515,6 +536,11 @@ def columns_of(table: str, study: Study, metrics: Iterable[str] = ()) -> list[st
     if table == "participants":
         columns += step_columns(study)
     return columns
+
+
+def _sender(message: MessageEntry) -> str:
+    """Return the seat of a sender, as ``EpisodeRecord.people`` names it."""
+    return VOICE if message.agent is None else f"agent_{message.agent}"
 
 
 def _iso(seconds: float | None) -> str | None:

@@ -21,6 +21,7 @@ from collab_overcooked.io.options import PAIRS, option
 FileArg = Annotated[str, Parameter(help="Study file, or name of a built-in study.")]
 FolderArg = Annotated[Path, Parameter(help="Results folder of a study.")]
 MAX_VISITS = 100_000  # of a preview
+PROLIFIC = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")  # parameters that Prolific fills in
 study_app = command_group("study", "Run a study with people, rehearse it with bots, export its results.")
 
 
@@ -93,8 +94,12 @@ def run_study(
 
         def ready(port: int) -> None:
             base = base_url(server, port)
-            query = f"?{study.panel_id}=ID" if study.panel_id else ""
-            say(f"participants: {base}/study{query}\nhost: {base}/study/host/{games.token}")
+            query = "&".join(f"{name}=ID" for name in study.parameters)
+            say(f"participants: {base}/study{'?' if query else ''}{query}")
+            if study.panel_id == PROLIFIC[0]:
+                filled_in = "&".join(f"{name}={{{{%{name}%}}}}" for name in study.parameters if name in PROLIFIC)
+                say(f"address for Prolific: {base}/study?{filled_in}")
+            say(f"host: {base}/study/host/{games.token}")
             say(f"results: {'none, this is a preview' if preview else folder}\nPress Ctrl+C to stop.")
 
         try:
@@ -187,13 +192,19 @@ def export_study(
 
 @study_app.command(name="payments")
 def list_payments(
-    folder: FolderArg, /, *, out: Annotated[Path, Parameter(help="Output folder, for example payments.")]
+    folder: FolderArg,
+    /,
+    *,
+    out: Annotated[Path, Parameter(help="Output folder, for example payments.")],
+    ends: Annotated[
+        list[str] | None, several("Ends that are paid, such as done,partner_left. Default: done.", name="--ends")
+    ] = None,
 ) -> None:
-    """Write the lists of approvals and bonuses that Prolific takes, for all who completed a study; nothing is sent."""
+    """Write the lists of approvals and bonuses that Prolific takes, of those who completed a study; nothing is sent."""
     from collab_overcooked.study.payments import payments
     from collab_overcooked.study.results import StudyResults
 
-    paid = payments(StudyResults.read(folder))
+    paid = payments(StudyResults.read(folder), ends or ("done",))
     for name in paid.left_out:
         say(f"left out: {name}, whose panel id is invalid")
     total = sum(paid.bonuses.values())

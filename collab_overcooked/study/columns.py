@@ -96,7 +96,7 @@ COLUMNS = (
         "answers", "started", "time", "When the questionnaire was first shown; not in anonymous exports.", values=TIME
     ),
     StudyColumn("answers", "answered", "time", "When it was sent; not in anonymous exports.", values=TIME),
-    StudyColumn("pages", "step", "integer", "Index of the step among the participant's steps, from 0."),
+    StudyColumn("pages", "step", "integer", "Number of the step among the participant's steps, from 1."),
     StudyColumn(
         "pages",
         "kind",

@@ -181,7 +181,7 @@ class StudyResults:
         no_seconds: Row = dict.fromkeys(step_columns(self.journal.study))
         seconds: dict[Cell, Row] = {}
         for page in pages:
-            column = seconds_of(int(page["step"]) + 1)  # type: ignore[arg-type]
+            column = seconds_of(int(page["step"]))  # type: ignore[arg-type]
             seconds.setdefault(page["id"], dict(no_seconds))[column] = page["seconds"]
         columns = columns_of("participants", self.journal.study)
         rows: list[Row] = []
@@ -310,7 +310,7 @@ class StudyResults:
             row: Row = {
                 "id": person.id,
                 "group": person.group,
-                "step": event["step"],
+                "step": event["step"] + 1,
                 "kind": step.kind,
                 "name": page[0] if page and step.kind == "page" else step.form or None,
                 "condition": step.condition or None,
@@ -480,7 +480,7 @@ class StudyResults:
             ]
         rows += [
             _described("participants", name, "number", f"Time on step {index}, see pages.", unit="s")
-            for index, name in enumerate(step_columns(study))
+            for index, name in enumerate(step_columns(study), start=1)
         ]
         rows += [
             _described(table, factor, "text", f"Factor of the conditions: {factor}.", " | ".join(levels))

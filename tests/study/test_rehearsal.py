@@ -127,7 +127,7 @@ def test_the_examples_of_the_docs_are_short_and_run(path: Path, tmp_path: Path) 
 
 
 def test_there_is_an_example_of_each_pattern() -> None:
-    assert [path.stem for path in EXAMPLES] == ["between", "factorial", "three_partners", "within"]
+    assert [path.stem for path in EXAMPLES] == ["between", "dyads", "factorial", "three_partners", "within"]
 
 
 def test_models_that_search_are_replaced_by_a_program_that_searches() -> None:

@@ -287,6 +287,8 @@ def raise_limits(
             raise ValueError(f"limits: {pair!r} should read name=number")
         refuse_twice("limits", name, wanted)
         wanted[name] = read_limit(number)
+    if "quota" in wanted and any(name.startswith("quota.") for name in wanted):
+        raise ValueError("limits: give quota or quota.CONDITION, not both")
     journal = Journal(folder, study)
     for name, value in wanted.items():
         journal.check_limit(name, value)

@@ -79,7 +79,7 @@ def _slips(study: Study) -> list[str]:
         number = entry.rpartition(" ")[2]
         slips.append(
             f"options.{entry} has no effect in {', '.join(names)}; each group plays {plural(rounds, 'round')}. "
-            f"Write episodes: {number} beside options to play {number} times"
+            f"Write episodes: {number} beside options instead"
         )
     if study.failed_checks is not None and study.most_checks < study.failed_checks:
         slips.append(

@@ -25,8 +25,7 @@ def remarks_of(content: dict[str, Any]) -> list[str]:
 def test_repetitions_of_a_suite_that_change_nothing_are_remarked() -> None:
     content = changed("conditions", "helped", "options", "runs", to=2)  # rush repeats runs of consecutive episodes
     assert remarks_of(content) == [
-        "options.runs: 2 has no effect in helped; each group plays 1 round. "
-        "Write episodes: 2 beside options instead"
+        "options.runs: 2 has no effect in helped; each group plays 1 round. Write episodes: 2 beside options instead"
     ]
     content["conditions"]["helped"]["episodes"] = 2
     assert not remarks_of(content)

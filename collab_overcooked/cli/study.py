@@ -21,6 +21,7 @@ from collab_overcooked.io.options import PAIRS, option
 FileArg = Annotated[str, Parameter(help="Study file, or name of a built-in study.")]
 FolderArg = Annotated[Path, Parameter(help="Results folder of a study.")]
 MAX_VISITS = 100_000  # of a preview
+PROLIFIC = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")  # parameters that Prolific fills in
 study_app = command_group("study", "Run a study with people, rehearse it with bots, export its results.")
 
 
@@ -93,8 +94,12 @@ def run_study(
 
         def ready(port: int) -> None:
             base = base_url(server, port)
-            query = f"?{study.panel_id}=ID" if study.panel_id else ""
-            say(f"participants: {base}/study{query}\nhost: {base}/study/host/{games.token}")
+            query = "&".join(f"{name}=ID" for name in study.parameters)
+            say(f"participants: {base}/study{'?' if query else ''}{query}")
+            if study.panel_id == PROLIFIC[0]:
+                filled_in = "&".join(f"{name}={{{{%{name}%}}}}" for name in study.parameters if name in PROLIFIC)
+                say(f"address for Prolific: {base}/study?{filled_in}")
+            say(f"host: {base}/study/host/{games.token}")
             if not preview:
                 places = journal.limits["per_network"] or study.per_network
                 every = f"{60 / places:.3g} min"
@@ -191,13 +196,19 @@ def export_study(
 
 @study_app.command(name="payments")
 def list_payments(
-    folder: FolderArg, /, *, out: Annotated[Path, Parameter(help="Output folder, for example payments.")]
+    folder: FolderArg,
+    /,
+    *,
+    out: Annotated[Path, Parameter(help="Output folder, for example payments.")],
+    ends: Annotated[
+        list[str] | None, several("Ends that are paid, such as done,partner_left. Default: done.", name="--ends")
+    ] = None,
 ) -> None:
-    """Write the lists of approvals and bonuses that Prolific takes, for all who completed a study; nothing is sent."""
+    """Write the lists of approvals and bonuses that Prolific takes, of those who completed a study; nothing is sent."""
     from collab_overcooked.study.payments import payments
     from collab_overcooked.study.results import StudyResults
 
-    paid = payments(StudyResults.read(folder))
+    paid = payments(StudyResults.read(folder), ends or ("done",))
     for name in paid.left_out:
         say(f"left out: {name}, whose panel id is invalid")
     total = sum(paid.bonuses.values())
@@ -263,7 +274,10 @@ def forget_participant(
 @study_app.command(name="raise")
 def raise_limits(
     folder: FolderArg,
-    pairs: Annotated[list[str], Parameter(help="Limits: name=number, for example limit=60 or quota.CONDITION=20.")],
+    pairs: Annotated[
+        list[str],
+        Parameter(help="Limits: name=number, for example limit=60, quota.CONDITION=20 or quota=20 for all conditions."),
+    ],
     /,
 ) -> None:
     """Raise limits of a study, also while it runs: limit, margin, per_network, idle, wait, minutes, and quotas."""
@@ -277,6 +291,8 @@ def raise_limits(
             raise ValueError(f"limits: {pair!r} should read name=number")
         refuse_twice("limits", name, wanted)
         wanted[name] = read_limit(number)
+    if "quota" in wanted and any(name.startswith("quota.") for name in wanted):
+        raise ValueError("limits: give quota or quota.CONDITION, not both")
     journal = Journal(folder, study)
     for name, value in wanted.items():
         journal.check_limit(name, value)

@@ -84,11 +84,39 @@ def _pickled(text: str, name: str) -> bytes:
         return pickle.dumps(_Constructor(name, loader).construct(loader.get_single_node()))
     except _TooLarge as error:
         raise DocumentError(f"{name}, line {error.line}: {error}") from None
-    except yaml.YAMLError as error:
-        raise DocumentError(f"{name}: not valid YAML: {' '.join(str(error).split())}") from None
+    except yaml.MarkedYAMLError as error:
+        raise DocumentError(f"{name}{_in_line(error, text)}") from None
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise DocumentError(f"{name}, line {line}: not valid YAML: character {chr(error.character)!r}") from None
     finally:
         if loader is not None:
             loader.dispose()
+
+
+def _in_line(error: yaml.MarkedYAMLError, text: str) -> str:
+    """Return the line of an error and what is wrong with it, in words of the file instead of the parser."""
+    mark, problem = error.problem_mark, error.problem or ""
+    if mark is None:
+        return f": not valid YAML: {problem}"
+    lines = text.splitlines()
+    line = lines[mark.line] if mark.line < len(lines) else ""
+    before = line[: mark.column].strip()  # a key where the problem is its colon
+    is_colon = problem.startswith("mapping values are not allowed")
+    if is_colon and ": " in before:
+        what = "a text with a colon and a space needs quotation marks"
+    elif is_colon:
+        what = "the indentation does not fit the lines before, or the line before lacks its colon"
+    elif problem.startswith("expected <block end>") and not before:
+        what = "the indentation does not fit the lines before"
+    elif "'\\t'" in problem and not before:
+        what = "a tab in the indentation; write spaces"
+    else:
+        around = "" if error.context is None else f"{error.context}"
+        since = error.context_mark
+        begun = "" if since is None or since.line == mark.line else f" that begins in line {since.line + 1}"
+        what = f"not valid YAML: {around}{begun}{': ' if around else ''}{problem}"
+    return f", line {mark.line + 1}: {what}"
 
 
 class _Constructor:

@@ -90,13 +90,22 @@ def locked_folder(
         raise
 
 
+class OtherConfigError(ValueError):
+    """A folder holds a run with another configuration; ``place`` is the first field that differs."""
+
+    def __init__(self, message: str, place: str) -> None:
+        super().__init__(message)
+        self.place = place
+
+
 def use_config(folder: Path, config: Mapping[str, Any]) -> None:
     """Write the configuration of a folder, or compare it with an existing one.
 
     The package's version may differ, as that of a game's rules is part of its id; a warning says so.
 
     Raises:
-        ValueError: The folder holds a run with another configuration.
+        OtherConfigError: The folder holds a run with another configuration.
+        ValueError: A plugin has changed.
     """
     path = folder / CONFIG
     if not path.exists():
@@ -116,9 +125,10 @@ def use_config(folder: Path, config: Mapping[str, Any]) -> None:
                 raise ValueError(
                     f"{folder}: holds a run of another {name}, which has changed since; choose another folder"
                 )
-            raise ValueError(
+            raise OtherConfigError(
                 f"{folder}: holds a run with another configuration: {place} was {was}, now {new}; "
-                "choose another folder or repeat the old command"
+                "choose another folder or repeat the old command",
+                place,
             )
 
 

@@ -9,6 +9,8 @@ from typing import Literal
 from collab_overcooked.play.people import MEDIUM, SMALL
 
 TIME, SIZES = "ISO 8601 with milliseconds, UTC", "small, medium or large"
+ROUND = "Round of the group within its condition, from 1; one that was begun again counts once."
+EPISODE = "Running number of the record within its task and condition, over all groups, from 0; see round."
 WIDTHS = f"Below {SMALL} pixels it is small, from {MEDIUM} large."
 
 
@@ -94,7 +96,7 @@ COLUMNS = (
         "answers", "started", "time", "When the questionnaire was first shown; not in anonymous exports.", values=TIME
     ),
     StudyColumn("answers", "answered", "time", "When it was sent; not in anonymous exports.", values=TIME),
-    StudyColumn("pages", "step", "integer", "Index of the step among the participant's steps, from 0."),
+    StudyColumn("pages", "step", "integer", "Number of the step among the participant's steps, from 1."),
     StudyColumn(
         "pages",
         "kind",
@@ -120,24 +122,33 @@ COLUMNS = (
     StudyColumn("pages", "focus_losses", "integer", "How often the window lost the focus; empty as window is."),
     StudyColumn("episodes", "condition", "text", "Condition, see condition=..."),
     StudyColumn("episodes", "place", "integer", "Place of the condition in the group's order, from 0."),
+    StudyColumn("episodes", "round", "integer", ROUND),
     StudyColumn("episodes", "agent", "text", "Seat of the participant."),
     StudyColumn("episodes", "game", "text", "Id of the game."),
     StudyColumn("episodes", "task", "text", "Name of the task."),
-    StudyColumn("episodes", "episode", "integer", "Index of the record within its task and condition."),
+    StudyColumn("episodes", "episode", "integer", EPISODE),
     StudyColumn("episodes", "team", "text", "Policies by seat; person stands for a participant."),
     StudyColumn(
         "episodes",
         "success",
         "integer",
-        "Whether the game's goal was reached; 0 in games without one.",
+        "Whether the game's goal was reached; empty in games without one.",
         values="0 or 1",
     ),
     StudyColumn("episodes", "steps", "integer", "Environment steps.", unit="steps"),
-    StudyColumn("episodes", "seconds", "number", "Time the participant took for decisions; 0 in real time.", unit="s"),
+    StudyColumn(
+        "episodes", "seconds", "number", "Time the participant took for decisions; empty in real time.", unit="s"
+    ),
     StudyColumn("episodes", "decisions", "integer", "Decisions, or key presses in real time."),
     StudyColumn("episodes", "timeouts", "integer", "Decisions that were not made in time."),
     StudyColumn("episodes", "disconnects", "integer", "Lost connections."),
     StudyColumn("episodes", "refused", "integer", "Actions that the game refused."),
+    StudyColumn(
+        "episodes",
+        "messages_sent",
+        "integer",
+        "Messages that the participant sent; the metric messages counts those of all agents.",
+    ),
     StudyColumn("episodes", "interface", "text", "Interface that was used.", values="browser or terminal"),
     StudyColumn(
         "episodes",
@@ -161,9 +172,8 @@ COLUMNS = (
         "Name of the task; with condition and episode it names the round.",
         also=("messages",),
     ),
-    StudyColumn(
-        "decisions", "episode", "integer", "Index of the record within its task and condition.", also=("messages",)
-    ),
+    StudyColumn("decisions", "episode", "integer", EPISODE, also=("messages",)),
+    StudyColumn("decisions", "round", "integer", ROUND, also=("messages",)),
     StudyColumn("decisions", "agent", "text", "Seat of the participant."),
     StudyColumn("decisions", "timestep", "integer", "Step for which the decision was taken, from 1."),
     StudyColumn("decisions", "answered", "time", "When it was taken; not in anonymous exports.", values=TIME),
@@ -186,7 +196,7 @@ COLUMNS = (
     StudyColumn("messages", "timestep", "integer", "Step before which the message was sent, from 1."),
     StudyColumn("messages", "agent", "text", "Seat of the sender; voice for one without a seat."),
     StudyColumn("messages", "words", "text", "Text of the message."),
-    StudyColumn("messages", "plan", "text", "Plan that was announced with it."),
+    StudyColumn("messages", "plan", "text", "Plan that was announced with it; empty of people in real time."),
     StudyColumn(
         "messages",
         "ended",

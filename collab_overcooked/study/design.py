@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
@@ -95,12 +95,18 @@ class Condition:
     name: str  # Name in files and tables
     label: str  # Name shown to participants
     suite: str  # Suite that scores its records
-    matches: tuple[Match, ...]  # Episodes to draw from; seats of people have the policy ``person``
-    episodes: int  # Number of episodes that each group plays
+    matches: tuple[Match, ...]  # Tasks to draw from, each once; seats of people have the policy ``person``
+    episodes: int  # Number of matches that each group plays; one is a series of episodes in some suites
     settings: PlaySettings  # Settings of play
     voice: bool = False  # Whether one participant has no seat and speaks to all seats
     draws: str = ""  # Conditions with the same key draw the same tasks and seeds for a number
     levels: Mapping[str, str] = field(default_factory=dict)  # Level of each factor; empty for a condition without any
+    without_effect: str = ""  # Entry of ``options`` that repeats matches, for example ``episodes: 2``; draws ignore it
+
+    @property
+    def rounds(self) -> int:
+        """Number of rounds that each group plays."""
+        return self.episodes * len(self.matches[0].keys)
 
     @property
     def people(self) -> int:
@@ -108,7 +114,7 @@ class Condition:
         return self.matches[0].team.count(PERSON) + self.voice
 
     def draw(self, seed: int, number: int) -> list[Match]:
-        """Return the episodes of a group: each once before any repeats, every one with a separate seed.
+        """Return the matches of a group: each task once before any repeats, every match with a separate seed.
 
         Args:
             seed: Seed of the study.
@@ -264,6 +270,21 @@ class Study:
         """Conditions that a participant plays, for each row of the balanced orders, in the order of the file."""
         played = [{step.condition for step in self.steps(row) if step.kind == "play"} for row in range(self.period)]
         return [tuple(name for name in self.conditions if name in names) for names in played]
+
+    def places(self, left: Callable[[str], float]) -> float:
+        """Return how many more people can complete the study, infinity without games.
+
+        Args:
+            left: How many more people can complete a condition, by its name.
+        """
+        cells = {cell for cell in self.cells if cell}
+        return sum(max(0, min(map(left, cell))) for cell in cells) if cells else math.inf
+
+    @cached_property
+    def most_checks(self) -> int:
+        """Number of attention checks that a participant answers at most."""
+        checks = {name: sum(bool(item.expect) for item in form.items) for name, form in self.forms.items()}
+        return max(sum(checks[step.form] for step in self.steps(row) if step.form) for row in range(self.period))
 
     @cached_property
     def is_yoked(self) -> bool:

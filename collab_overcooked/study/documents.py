@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -9,9 +10,10 @@ from typing import Any
 
 from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind
 from collab_overcooked.io.options import NoOptions
+from collab_overcooked.io.text import plural
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.runner.teams import team_text
-from collab_overcooked.study.design import FOLDER, KEYS, NONE, TASKS, YOKED, Condition, Study
+from collab_overcooked.study.design import BETWEEN, FOLDER, KEYS, NONE, TASKS, YOKED, Condition, Study
 from collab_overcooked.study.reader import read_study
 
 TO_FILL_IN = "REPLACE"
@@ -47,7 +49,7 @@ def to_fill_in(value: object, path: str = "") -> list[str]:
 
 def remarks(study: Study) -> list[str]:
     """Return what boards and panels commonly ask for and the file leaves open."""
-    open_points = []
+    open_points = _slips(study)
     blind = [name for name, condition in study.conditions.items() if condition.settings.names == "blind"]
     if blind and not study.debrief:
         open_points.append(f"names are hidden (names: blind in {', '.join(blind)}), and no debrief tells who played")
@@ -59,7 +61,7 @@ def remarks(study: Study) -> list[str]:
     ends = ["done", "stopped", "failed"]
     if any(item.accept for form in study.forms.values() for item in form.items):
         ends.append("screened")
-    if study.failed_checks is not None:
+    if study.failed_checks is not None and study.most_checks >= study.failed_checks:
         ends.append("inattentive")
     if study.group > 1:
         ends += ["unmatched", "partner_left"]
@@ -69,6 +71,37 @@ def remarks(study: Study) -> list[str]:
     if without:
         open_points.append(f"ends without a code in finish: {', '.join(without)}")
     return open_points
+
+
+def _slips(study: Study) -> list[str]:
+    """Return what a file says without effect, or with another one than it seems to have."""
+    found: dict[tuple[str, int], list[str]] = {}
+    for name, condition in study.conditions.items():
+        if condition.without_effect:
+            found.setdefault((condition.without_effect, condition.rounds), []).append(name)
+    slips = []
+    for (entry, rounds), names in found.items():
+        number = entry.rpartition(" ")[2]
+        slips.append(
+            f"options.{entry} has no effect in {', '.join(names)}; each group plays {plural(rounds, 'round')}. "
+            f"Write episodes: {number} beside options instead"
+        )
+    if study.failed_checks is not None and study.most_checks < study.failed_checks:
+        slips.append(
+            f"{plural(study.most_checks, 'attention check')}, but failed_checks: {study.failed_checks}: "
+            "nobody can end as inattentive"
+        )
+    counts = {f"quota.{name}": number for name, number in study.quota.items()}
+    if "limit" in study.content.get("participants", {}):
+        counts = {"limit": study.limit, **counts}
+        places = study.places(lambda name: study.quota.get(name, math.inf))
+        if places < study.limit:
+            slips.append(f"the quotas admit {places} people, below limit {study.limit}: the study is full at {places}")
+    uneven = [f"{name} {number}" for name, number in counts.items() if number % study.group]
+    if uneven:
+        listed = ", ".join(uneven)
+        slips.append(f"{listed}: no multiple of group {study.group}; the last group needs people beyond it")
+    return slips
 
 
 def check_filled_in(study: Study) -> None:
@@ -92,7 +125,7 @@ def study_facts(study: Study) -> dict[str, Any]:
             "env_id": condition.matches[0].env_id,
             "team": list(condition.matches[0].team),
             "tasks": len({match.task for match in condition.matches}),
-            "episodes": condition.episodes * len(condition.matches[0].keys),
+            "episodes": condition.rounds,
         }
         for name, condition in study.conditions.items()
     }
@@ -158,21 +191,24 @@ def _lines(study: Study, facts: dict[str, Any]) -> list[str]:
     steps = ", ".join(f"{count} x {kind}" for kind, count in facts["steps"].items())
     lines = [f"{study.name}: {people}; each: {steps}"]
     for name, condition in facts["conditions"].items():
-        played = (
-            f"{condition['episodes']} of {condition['tasks']} tasks"
-            if condition["tasks"] > 1
-            else f"episodes: {condition['episodes']}"
-        )
-        lines.append(f"  {name}: {condition['env_id']}, {team_text(condition['team'])}, {played}")
+        played = f"each group plays {plural(condition['episodes'], 'round')}"
+        drawn = f", tasks drawn from {condition['tasks']}" if condition["tasks"] > 1 else ""
+        lines.append(f"  {name}: {condition['env_id']}, {team_text(condition['team'])}; {played}{drawn}")
     for block in facts["blocks"]:
         differ = "; ".join(f"{what}: {' | '.join(values)}" for what, values in block["differ"].items())
         drawn = _DRAWN[block["match"]]
         lines.append(f"  {' | '.join(block['conditions'])}: {drawn}; {differ or 'no other difference'}")
     groups = study.limit // study.group
-    for period in facts["rows"]:
-        if period > 1:
-            even = "" if groups % period == 0 else f"; with {groups} groups some rows are used once more than others"
-            lines.append(f"  order: {period} balanced rows{even}")
+    for block in study.blocks:
+        if block.rows > 1:
+            what = "conditions" if block.order == BETWEEN else "rows"
+            even = (
+                "" if groups % block.rows == 0 else f"; with {groups} groups some {what} are used once more than others"
+            )
+            order = f"order: {block.rows} balanced rows"
+            if block.order == BETWEEN:
+                order = f"each group plays one of {block.rows} conditions, drawn in balance"
+            lines.append(f"  {order}{even}")
     if facts["language_models"]:
         lines.append("  language models: " + ", ".join(f"{k}={v}" for k, v in facts["language_models"].items()))
     if facts["to_fill_in"]:

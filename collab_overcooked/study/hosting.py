@@ -200,14 +200,8 @@ class StudyHost:
         return "full_now" if self.under_way >= left + self._limit("margin") else ""
 
     def _left_by_quota(self) -> float:
-        cells = {cell for cell in self.study.cells if cell}
-        if not cells:
-            return float("inf")
         done = self._people_by_condition(_is_done)
-        places = 0.0
-        for cell in cells:
-            places += max(0.0, min(self.journal.quota(name) - done[name] for name in cell))
-        return places
+        return self.study.places(lambda name: self.journal.quota(name) - done[name])
 
     def _people_by_condition(self, is_counted: Callable[[Participant], bool] = lambda person: True) -> Counter[str]:
         """Return the number of participants by condition that was allocated to them."""

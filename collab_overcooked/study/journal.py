@@ -21,7 +21,7 @@ from collab_overcooked.io.files import DRAFT, list_folder, write_atomic
 from collab_overcooked.io.journal import JournalFile
 from collab_overcooked.play.recording import rename_people, replace_ids
 from collab_overcooked.runner.records import CONFIG, RecordError, read_config
-from collab_overcooked.runner.run import Locked, locked_folder
+from collab_overcooked.runner.run import Locked, OtherConfigError, locked_folder
 from collab_overcooked.study.design import KEYS, RAISABLE, Study, StudyStep
 from collab_overcooked.study.events import MAX_LIMIT, check_event, check_identity, check_request
 from collab_overcooked.study.forms import holds
@@ -110,14 +110,21 @@ class Journal(Locked):
         Args:
             path: Folder; created if it does not exist.
             study: Design of the study.
+
+        Raises:
+            BlockingIOError: Another process writes to the folder.
+            ValueError: The folder holds another study.
         """
         path = Path(path)
         busy = "another process runs a study in this folder; stop it, or choose another folder"
         content = {"study": study.name, "version": __version__, **study.content, "partners": study.partners}
         files = list(zip(journals(path), LOST, strict=True))
-        with locked_folder(path, busy, json.loads(json.dumps(content)), files) as lock:
-            journal = cls(path, study)
-            journal._drop_strangers()
+        try:
+            with locked_folder(path, busy, json.loads(json.dumps(content)), files) as lock:
+                journal = cls(path, study)
+                journal._drop_strangers()
+        except OtherConfigError as error:
+            raise ValueError(f"{error}{_raising(path, study, error.place)}") from None
         journal._lock = lock
         return journal
 
@@ -248,19 +255,26 @@ class Journal(Locked):
     def raise_limit(self, name: str, value: float) -> None:
         """Raise a limit of ``limits``, with immediate effect; see ``check_limit``."""
         self.check_limit(name, value)
-        self._write("raised", name=name, value=value)
+        for one in self._limits_of(name):
+            if self.limits[one] < value:  # type: ignore[operator]
+                self._write("raised", name=one, value=value)
+
+    def _limits_of(self, name: str) -> list[str]:
+        """Return the limits of a name, of which ``quota`` stands for the quotas of all conditions."""
+        return [one for one in self.limits if one.startswith("quota.")] if name == "quota" else [name]
 
     def check_limit(self, name: str, value: float) -> None:
         """Check that a limit may be raised to a value.
 
         Raises:
-            ValueError: There is no such limit, or the value is not above the current one.
+            ValueError: There is no such limit, or the value is not above the current one, of several the lowest.
         """
-        if self.limits.get(name) is None:
-            known = [known for known, current in self.limits.items() if current is not None]
-            raise ValueError(near_matches("limit", name, known))
-        if not self.limits[name] < value <= MAX_LIMIT:  # type: ignore[operator]
-            raise ValueError(f"{name} must be above {self.limits[name]:g} and at most {MAX_LIMIT}, not {value:g}")
+        known = {one: current for one, current in self.limits.items() if current is not None}
+        current = [known[one] for one in self._limits_of(name) if one in known]
+        if not current:
+            raise ValueError(near_matches("limit", name, [*known, *(["quota"] if self._limits_of("quota") else [])]))
+        if not min(current) < value <= MAX_LIMIT:
+            raise ValueError(f"{name} must be above {min(current):g} and at most {MAX_LIMIT}, not {value:g}")
 
     def conditions_of(self, person: Participant) -> list[str]:
         """Return the conditions that were allocated to a participant, in order; none before there is a group."""
@@ -382,6 +396,21 @@ class Journal(Locked):
         """Return the current step of a participant, None when all are completed."""
         steps = self.steps_of(person)
         return steps[person.step] if person.step < len(steps) else None
+
+
+def _raising(path: Path, study: Study, place: str) -> str:
+    """Return the command that raises the limit in which a study differs from that of its folder; empty without one."""
+    section, _, name = place.partition(".")
+    value: Any = study.content.get(section)
+    for key in name.split("."):
+        value = value.get(key) if isinstance(value, Mapping) else None
+    if section != "participants" or not isinstance(value, (int, float)):
+        return ""
+    try:
+        Journal(path, study_of(path)).check_limit(name, value)
+    except ValueError:  # no limit, or a lower one
+        return ""
+    return f". To raise it, leave the file as it was: collab-overcooked study raise {path} {name}={value:g}"
 
 
 def read_limit(text: str) -> float:

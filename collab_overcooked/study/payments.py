@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.files import write_atomic
+from collab_overcooked.study.design import ENDS
 from collab_overcooked.study.results import StudyResults
 
+PAYABLE = tuple(end for end in ENDS if end != "declined")  # those who decline are only counted
 APPROVALS, BONUSES = "approve.csv", "bonus.csv"
 _PANEL_ID = re.compile(r"[A-Za-z0-9_-]+")  # participants can write anything into the address of a study
 
 
 @dataclass(frozen=True)
 class Payments:
-    """What the participants who completed a study are paid."""
+    """What the participants of a study are paid."""
 
     bonuses: Mapping[str, float]  # Bonus by panel id, in the currency of the study; 0 if the study pays none
     left_out: tuple[str, ...]  # Random ids of participants whose panel id is invalid
@@ -37,22 +40,28 @@ class Payments:
         return [out / APPROVALS, out / BONUSES]
 
 
-def payments(results: StudyResults) -> Payments:
-    """Return the payments of all participants who gave their consent and completed a study, in order of consent.
+def payments(results: StudyResults, ends: Sequence[str] = ("done",)) -> Payments:
+    """Return the payments of participants, first those who completed the study, each in order of consent.
 
-    Of several completed visits with the same panel id, the first counts.
+    Of several visits with the same panel id, the first of this order counts.
+
+    Args:
+        results: Results of the study.
+        ends: Ends of participation that are paid, see ``design.ENDS``.
 
     Raises:
-        ValueError: The study has no panel ids.
+        ValueError: The study has no panel ids, or an end is unknown.
     """
+    for end in ends:
+        if end not in PAYABLE:
+            raise ValueError(near_matches("end", end, PAYABLE))
     journal = results.journal
     if not journal.study.panel_id:
         raise ValueError("the study file names no address parameter with the id of a panel, participants.id")
     bonuses: dict[str, float] = {}
     left_out: list[str] = []
-    for row in results.participants():
-        if row["end"] != "done":
-            continue
+    rows = [row for row in results.participants() if row["end"] in ends]
+    for row in sorted(rows, key=lambda row: row["end"] != "done"):
         name = str(row["id"])
         panel_id = journal.people[name].kept.get(journal.study.panel_id, "")
         if _PANEL_ID.fullmatch(panel_id):

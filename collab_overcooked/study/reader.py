@@ -250,7 +250,8 @@ class _Reader:
                 **{str(key): value for key, value in doc.mapping(*path, "options", default={}).items()},
             )
             team_of_first = plan.matches[0].team  # some suites also swap the seats
-            matches = tuple(match for match in plan.matches if match.team == team_of_first)
+            # without the suite's repetitions, as every match that is drawn has a seed of its own
+            matches = tuple(match for match in plan.templates if match.team == team_of_first)
             for spec in dict.fromkeys(team_of_first):
                 if spec != PERSON:
                     check_partner(spec)
@@ -265,8 +266,19 @@ class _Reader:
         episodes = doc.integer(*path, "episodes", default=1, low=1, high=200)
         settings = self._play(path)
         self._check_real_time(path, matches[0], settings)
+        repeats = registry.load_suite(plan.suite).repeats
+        asked = doc.at(*path, "options", repeats)
         return Condition(
-            name, label, plan.suite, matches, episodes, settings, voice, draws=name, levels=self.levels.get(name, {})
+            name,
+            label,
+            plan.suite,
+            matches,
+            episodes,
+            settings,
+            voice,
+            draws=name,
+            levels=self.levels.get(name, {}),
+            without_effect="" if asked in (None, episodes) else f"{repeats}: {asked}",
         )
 
     def _placed(self, error: Exception, path: tuple[Any, ...], *sections: str) -> DocumentError:
@@ -400,7 +412,7 @@ class _Reader:
                 f"be {NONE} where the order is {BETWEEN}: each participant plays one condition", *path, "match"
             )
         if match == TASKS and len(set(counts)) > 1:
-            raise doc.refuse(f"be {NONE}: the conditions have {counts} different episodes to draw from", *path, "match")
+            raise doc.refuse(f"be {NONE}: the conditions have {counts} tasks to draw from", *path, "match")
         matches = order != BETWEEN and len(set(counts)) == 1
         return Block(
             play=play,

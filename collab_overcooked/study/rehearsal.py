@@ -166,7 +166,7 @@ def _missing(results: StudyResults) -> list[str]:
     for person in (person for person in results.journal.people.values() if person.end == "done"):
         for name in dict.fromkeys(step.condition for step in results.journal.steps_of(person) if step.kind == "play"):
             condition = study.conditions[name]
-            expected = 0 if condition.settings.tutorial else condition.episodes * len(condition.matches[0].keys)
+            expected = 0 if condition.settings.tutorial else condition.rounds
             played = sum(
                 person.id in (player.id for player in record.people.values()) for record in results.records[name]
             )

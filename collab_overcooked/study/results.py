@@ -8,18 +8,21 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from msgspec import structs
 
 from collab_overcooked import registry
-from collab_overcooked.core.record import EpisodeRecord, PersonEntry
+from collab_overcooked.core.record import EpisodeRecord, MessageEntry, PersonEntry
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.journal import JournalFile
 from collab_overcooked.metrics.registry import measure, metrics_of
+from collab_overcooked.play.people import VOICE
 from collab_overcooked.play.recording import ABORTED, INPUTS
+from collab_overcooked.play.settings import TICKS
 from collab_overcooked.reporting.differences import episode_values, score_metric
 from collab_overcooked.reporting.result_table import Cell, table_of_mappings
 from collab_overcooked.runner.match import env_key
@@ -188,6 +191,18 @@ class StudyResults:
         ids = {player.id for player in record.people.values()}
         return next((number for number, members in enumerate(self.journal.groups) if ids <= set(members)), None)
 
+    @cached_property
+    def rounds(self) -> dict[tuple[str, str, int], int]:
+        """Round of each record, by condition, task and episode: its number among those of the same people, from 1."""
+        numbers: dict[tuple[str, str, int], int] = {}
+        for condition, records in self.records.items():
+            played = Counter[frozenset[str]]()
+            for record in records:  # in the order in which they were played
+                people = frozenset(player.id for player in record.people.values())
+                played[people] += 1
+                numbers[condition, record.task, int(record.episode)] = played[people]
+        return numbers
+
     def participants(self) -> list[Row]:
         """Return a row for each participant, and for each person who declined or was refused."""
         first_times: dict[str, dict[str, float]] = {}  # of each kind of event, by participant
@@ -199,7 +214,7 @@ class StudyResults:
         no_seconds: Row = dict.fromkeys(step_columns(self.journal.study))
         seconds: dict[Cell, Row] = {}
         for page in pages:
-            column = seconds_of(int(page["step"]) + 1)  # type: ignore[arg-type]
+            column = seconds_of(int(page["step"]))  # type: ignore[arg-type]
             seconds.setdefault(page["id"], dict(no_seconds))[column] = page["seconds"]
         columns = columns_of("participants", self.journal.study)
         rows: list[Row] = []
@@ -328,7 +343,7 @@ class StudyResults:
             row: Row = {
                 "id": person.id,
                 "group": person.group,
-                "step": event["step"],
+                "step": event["step"] + 1,
                 "kind": step.kind,
                 "name": page[0] if page and step.kind == "page" else step.form or None,
                 "condition": step.condition or None,
@@ -374,6 +389,7 @@ class StudyResults:
                     **self._levels([condition]),
                     "task": record.task,
                     "episode": record.episode,
+                    "round": self.rounds[condition, record.task, record.episode],
                     "agent": line["agent"],
                     "timestep": line["timestep"] + 1,
                     "answered": _iso(line["time"]),
@@ -411,18 +427,20 @@ class StudyResults:
             "condition": condition,
             **self._levels([condition]),
             "place": place,
+            "round": self.rounds[condition, record.task, record.episode],
             "agent": agent,
             "game": record.env_id,
             "task": record.task,
             "episode": record.episode,
             "team": " ".join(record.team.values()),
-            "success": int(record.success),
+            "success": int(record.success) if registry.suite_of(record).has_success else None,
             "steps": record.timesteps,
-            "seconds": participant.seconds,
+            "seconds": None if participant.clock == TICKS else participant.seconds,
             "decisions": participant.decisions,
             "timeouts": participant.timeouts,
             "disconnects": participant.disconnects,
             "refused": participant.refused,
+            "messages_sent": sum(_sender(message) == agent for step in record.steps for message in step.messages),
             "interface": participant.interface,
             "bonus": self._round_bonus(record),
             "started": _iso(participant.started or None),
@@ -464,15 +482,18 @@ class StudyResults:
             for record in [*records, *(self.aborted[condition] if aborted else [])]:
                 for timestep, step in enumerate(record.steps, start=1):
                     for message in step.messages:
+                        sender = _sender(message)
+                        in_real_time = sender in record.people and record.people[sender].clock == TICKS
                         row: Row = {
                             "condition": condition,
                             **self._levels([condition]),
                             "task": record.task,
                             "episode": record.episode,
+                            "round": None if record.ended else self.rounds[condition, record.task, record.episode],
                             "timestep": timestep,
-                            "agent": "voice" if message.agent is None else f"agent_{message.agent}",
+                            "agent": sender,
                             "words": message.say,
-                            "plan": message.plan,
+                            "plan": None if in_real_time else message.plan,  # there it is the key that was pressed
                             "ended": record.ended,
                         }
                         rows.append(row)
@@ -497,7 +518,7 @@ class StudyResults:
             ]
         rows += [
             _described("participants", name, "number", f"Time on step {index}, see pages.", unit="s")
-            for index, name in enumerate(step_columns(study))
+            for index, name in enumerate(step_columns(study), start=1)
         ]
         rows += [
             _described(table, factor, "text", f"Factor of the conditions: {factor}.", " | ".join(levels))
@@ -553,6 +574,11 @@ def columns_of(table: str, study: Study, metrics: Iterable[str] = ()) -> list[st
     if table == "participants":
         columns += step_columns(study)
     return columns
+
+
+def _sender(message: MessageEntry) -> str:
+    """Return the seat of a sender, as ``EpisodeRecord.people`` names it."""
+    return VOICE if message.agent is None else f"agent_{message.agent}"
 
 
 def _iso(seconds: float | None) -> str | None:

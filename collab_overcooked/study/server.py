@@ -333,9 +333,10 @@ class StudyPages:
         if not person.end:
             return _redirect(f"/study/{person.token}")
         if request.method == "GET":
-            return _page(
-                pages.sure_page(self.study, "delete", self.study.texts["delete_sure"], f"/study/{person.token}")
-            )
+            question = self.study.texts["delete_sure"]
+            if self.study.panel_id:
+                question += f" {self.study.texts['delete_paid']}"
+            return _page(pages.sure_page(self.study, "delete", question, f"/study/{person.token}"))
         await self.host.forget(person.id)
         end = replace(self.study.ends[person.end], text=self.study.texts["deleted"])
         return _page(pages.end_page(self.study, end, person.kept))

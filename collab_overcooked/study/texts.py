@@ -34,6 +34,7 @@ PAGE_TEXTS: Mapping[str, str] = {
     "stay": "Back",
     "delete": "Delete what I answered",
     "delete_sure": "Your answers and your id are deleted for good. Games stay without a link to you.",
+    "delete_paid": "Wait until you have been paid: without your id, you may not be paid.",
     "deleted": "Your answers and your id have been deleted.",
     "continue": "Continue",
     "send": "Send answers",

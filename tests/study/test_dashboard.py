@@ -229,6 +229,8 @@ def test_limits_are_raised_together_or_not_at_all(tmp_path: Path) -> None:
     for second in ("per_network=0", "limt=70", "limit=70", "minutes"):
         done = CliRunner().invoke(app, ["study", "raise", str(tmp_path), "limit=60", second])
         assert done.exit_code == 2 and Journal(tmp_path, study).limits == before, done.output
+    done = CliRunner().invoke(app, ["study", "raise", str(tmp_path), "quota=6", "quota.helped=7"])
+    assert done.exit_code == 2 and "not both" in done.output, done.output
     assert CliRunner().invoke(app, ["study", "raise", str(tmp_path), "limit=60"]).exit_code == 0
     assert Journal(tmp_path, study).limits == before | {"limit": 60}
 

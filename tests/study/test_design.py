@@ -47,7 +47,7 @@ def test_conditions_of_a_block_draw_the_same_tasks_and_seeds() -> None:
     content["conditions"]["helped"]["options"]["scenario"] = ["easy", "hard"]
     assert read_study(content).blocks[2].match == "none"
     content["blocks"][2]["match"] = "tasks"
-    with pytest.raises(ValueError, match=r"match must be none: the conditions have \[2, 1\] different episodes"):
+    with pytest.raises(ValueError, match=r"match must be none: the conditions have \[2, 1\] tasks to draw from"):
         read_study(content)
 
 

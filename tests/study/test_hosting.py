@@ -276,8 +276,16 @@ def test_quotas_close_cells_and_the_study(tmp_path: Path) -> None:
             journal.raise_limit("quota.hindered", 2)
         with pytest.raises(ValueError, match="did you mean margin"):
             journal.raise_limit("margins", 2)
+        for quota in (3, 5):  # below the one quota, above both
+            journal.raise_limit("quota", quota)
+        with pytest.raises(ValueError, match=r"^quota must be above 5"):
+            journal.raise_limit("quota", 5)
     with Journal.open(tmp_path, read_study(content)) as again:
-        assert again.limits["quota.hindered"] == 2 and again.refused == {"full_now": 1, "full": 1}
+        assert again.limits["quota.hindered"] == again.limits["quota.helped"] == 5
+        assert [event["name"] for event in again.events if event["event"] == "raised"] == [
+            f"quota.{name}" for name in ("hindered", "hindered", "helped", "hindered")
+        ]
+        assert again.refused == {"full_now": 1, "full": 1}
 
 
 def test_every_refusal_has_a_page_with_its_code(tmp_path: Path) -> None:

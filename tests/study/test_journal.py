@@ -45,6 +45,30 @@ def test_two_writers_and_other_studies_are_refused(study: Study, tmp_path: Path)
         Journal.open(tmp_path, read_study(changed("title", to="Other")))
 
 
+@pytest.mark.parametrize(
+    ("was", "now", "command"),
+    [
+        ({"limit": 4}, {"limit": 6}, "limit=6"),
+        ({"limit": 6}, {"limit": 4}, None),
+        ({"quota": 4}, {"quota": 5}, "quota=5"),
+        ({"quota": {"helped": 4, "hindered": 4}}, {"quota": {"helped": 4, "hindered": 6}}, "quota.hindered=6"),
+        ({"failed_checks": 1}, {"failed_checks": 2}, None),
+    ],
+)
+def test_a_limit_that_was_raised_in_the_file_is_to_be_raised_by_the_command(
+    was: dict[str, Any], now: dict[str, Any], command: str | None, tmp_path: Path
+) -> None:
+    Journal.open(tmp_path, read_study(changed("participants", to=QUICK["participants"] | was))).close()
+    with pytest.raises(ValueError, match=r"was .*, now") as error:
+        Journal.open(tmp_path, read_study(changed("participants", to=QUICK["participants"] | now)))
+    assert ("study raise" in str(error.value)) == (command is not None)
+    if command is not None:
+        name, _, value = command.partition("=")
+        assert str(error.value).endswith(f"study raise {tmp_path} {command}")
+        with Journal.open(tmp_path, read_study(changed("participants", to=QUICK["participants"] | was))) as journal:
+            journal.raise_limit(name, int(value))
+
+
 def test_who_somebody_is_stands_in_one_file_that_only_the_owner_reads(study: Study, tmp_path: Path) -> None:
     with Journal.open(tmp_path, study) as journal:
         person = journal.join({"PID": "panel-77", "STUDY": "s"})

@@ -67,6 +67,24 @@ def test_who_completed_twice_is_paid_once_and_what_is_no_id_is_left_out(study: S
         forged = list(journal.people)[2]
     paid = payments(StudyResults.read(tmp_path / "run"))
     assert dict(paid.bonuses) == {"p1": 0.0} and paid.left_out == (forged,)
+    assert list(payments(StudyResults.read(tmp_path / "run"), ["left", "done"]).bonuses) == ["p1", "p3"]
+    command = ["study", "payments", str(tmp_path / "run"), "--out", str(tmp_path / "out"), "--ends"]
+    for given in (["done,left"], ["done", "left"]):
+        done = CliRunner().invoke(app, [*command, *given])
+        assert done.exit_code == 0, done.output
+        assert (tmp_path / "out" / "approve.csv").read_text() == "p1\np3\n"
+    done = CliRunner().invoke(app, [*command, "partner"])
+    assert done.exit_code == 2 and "did you mean partner_left" in done.output, done.output
+
+
+def test_a_completed_visit_is_paid_before_one_that_ended_otherwise(study: Study, tmp_path: Path) -> None:
+    with Journal.open(tmp_path, replace(study, bonus=Bonus(9.0, fixed=1.5))) as journal:
+        for end in ("partner_left", "done"):
+            journal.end(journal.join({"PID": "p1"}), end)
+    results = StudyResults.read(tmp_path)
+    results.journal.study = replace(study, bonus=Bonus(9.0, fixed=1.5))
+    assert dict(payments(results, ["partner_left", "done"]).bonuses) == {"p1": 1.5}
+    assert dict(payments(results, ["partner_left"]).bonuses) == {"p1": 0.0}
 
 
 def test_a_study_without_panel_ids_has_no_lists(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from collab_overcooked.reporting.result_table import ResultTable
 from collab_overcooked.runner.records import read_records
 from collab_overcooked.study.bots import PRACTICE_MOVES, Bot
 from collab_overcooked.study.design import Bonus, Study
+from collab_overcooked.study.documents import remarks
 from collab_overcooked.study.journal import JOURNAL, Journal
 from collab_overcooked.study.reader import read_study
 from collab_overcooked.study.rehearsal import TICK, Progress, hurried, stand_ins
@@ -113,6 +114,8 @@ def test_the_examples_of_the_docs_are_short_and_run(path: Path, tmp_path: Path) 
     pytest.importorskip("uvicorn", reason="needs the extra play")
     assert len(path.read_text("utf-8").splitlines()) <= 20
     study = read_study(path)
+    left_open = ("names are hidden", "ends without a code")
+    assert all(remark.startswith(left_open) for remark in remarks(study)), remarks(study)
     result = rehearse(study, 2 * study.group, tmp_path / "out")
     assert not result.errors and set(result.ends) <= {"done", "inattentive"}
     results = StudyResults.read(tmp_path / "out")
@@ -127,7 +130,7 @@ def test_the_examples_of_the_docs_are_short_and_run(path: Path, tmp_path: Path) 
 
 
 def test_there_is_an_example_of_each_pattern() -> None:
-    assert [path.stem for path in EXAMPLES] == ["between", "factorial", "three_partners", "within"]
+    assert [path.stem for path in EXAMPLES] == ["between", "dyads", "factorial", "three_partners", "within"]
 
 
 def test_models_that_search_are_replaced_by_a_program_that_searches() -> None:

@@ -16,10 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 from study.world import changed, factorial
 from support.cli_runner import CliRunner
 
 from collab_overcooked.cli import app
+from collab_overcooked.core.record import MessageEntry
 from collab_overcooked.metrics.registry import metrics_of
 from collab_overcooked.runner.records import read_records
 from collab_overcooked.study.columns import COLUMNS_OF, OF_PARTICIPANTS, answer_column
@@ -535,3 +537,55 @@ def test_people_who_decline_are_refused_or_leave_have_rows(study: Study, tmp_pat
     assert [rows[0][f"seconds_{n}"] for n in range(1, 7)] == ["12.5", "30.0", "", "", "", ""]
     with (tmp_path / "out" / "pages.csv").open() as file:
         assert [(row["name"], row["completed"]) for row in csv.DictReader(file)] == [("How", "1"), ("before", "0")]
+
+
+def test_rounds_are_numbered_for_each_group(rehearsed: tuple[Path, Any], tmp_path: Path) -> None:
+    """Everybody plays the same task again; the numbers of the records go on over all groups."""
+    folder = tmp_path / "twice"
+    shutil.copytree(rehearsed[0], folder)
+    for file in folder.glob("conditions/*/records.jsonl"):
+        records = [json.loads(line) for line in file.read_text().splitlines()]
+        again = [record | {"episode": record["episode"] + len(records)} for record in records]
+        file.write_text("".join(f"{json.dumps(record)}\n" for record in (*records, *again)))
+    for options in ([], ["--anonymous"]):
+        done = CliRunner().invoke(app, ["study", "export", str(folder), "--out", str(tmp_path / "out"), *options])
+        assert done.exit_code == 0, done.output
+        for table in ("episodes", "tidy"):
+            with (tmp_path / "out" / f"{table}.csv").open() as file:
+                rows = list(csv.DictReader(file))
+            played: dict[tuple[str, str], list[str]] = {}
+            for row in rows:
+                played.setdefault((row["id"], row["condition"]), []).append(row["round"])
+            assert len(played) == 8 and set(map(tuple, played.values())) == {("1", "2")}
+            assert {row["episode"] for row in rows} == set("01234567")
+
+
+def say(results: StudyResults, *senders: int | None) -> None:
+    """Keep one round, whose only messages are those before its first step."""
+    record = results.records["helped"][0]
+    steps = [structs.replace(step, messages=[]) for step in record.steps]
+    steps[0].messages.extend(MessageEntry(agent=sender, say="hello", plan="west") for sender in senders)
+    results.records = {"helped": [record.replace(steps=steps)]}
+
+
+def test_a_decision_and_a_message_name_the_round(rehearsed: tuple[Path, Any]) -> None:
+    results = StudyResults.read(rehearsed[0])
+    say(results, 0)
+    assert [row["round"] for row in results.messages()] == [1]
+    assert {row["round"] for row in results.decisions()} == {1}
+
+
+def test_what_a_round_does_not_measure_is_empty(rehearsed: tuple[Path, Any]) -> None:
+    """Rush has no success; in real time decisions take no time, and what is said has no plan but a key."""
+    results = StudyResults.read(rehearsed[0])
+    say(results, 0, 0, 1, None)
+    row = results.episodes()[0]
+    assert row["success"] is None and float(row["seconds"]) > 0  # type: ignore[arg-type]
+    assert (row["messages_sent"], row["messages"]) == (2, 4)
+    plans = [(row["agent"], row["plan"]) for row in results.messages()]
+    assert plans == [("agent_0", "west"), ("agent_0", "west"), ("agent_1", "west"), ("voice", "west")]
+    record = results.records["helped"][0]
+    in_real_time = structs.replace(record.people["agent_0"], clock="ticks")
+    results.records["helped"][0] = record.replace(people={"agent_0": in_real_time})
+    assert results.episodes()[0]["seconds"] is None
+    assert [row["plan"] for row in results.messages()] == [None, None, "west", "west"]

@@ -60,6 +60,7 @@ def test_everybody_can_leave_is_debriefed_and_can_delete_what_is_stored(tmp_path
         assert f'href="{home}/leave"' in game and client.get(f"{home}/delete").url.path == home, "not before the end"
         assert "end for you for good" in client.get(f"{home}/leave").text and "/play" in client.get(home).text
         last = client.post(f"{home}/leave").text
+        assert "Wait until you have been paid" in client.get(f"{home}/delete").text
         assert "Your partner was a program." in last and "L-1" in last and f"{home}/delete" in last
         stored = [tmp_path / name for name in (JOURNAL, PEOPLE)]
         assert "42" in stored[0].read_text() and "p1" in stored[1].read_text()
@@ -255,3 +256,28 @@ def test_a_study_that_is_not_filled_in_is_rehearsed_only(tmp_path: Path) -> None
     assert done.exit_code == 2 and not (tmp_path / "x").exists()
     message = " ".join(done.output.split())
     assert "consent, finish.done.code, finish.done.url, finish.failed.code, finish.failed.url" in message
+
+
+@pytest.mark.parametrize(
+    ("participants", "query", "for_prolific"),
+    [
+        (
+            {"id": "PROLIFIC_PID", "keep": ["STUDY_ID", "class_name"]},
+            "?PROLIFIC_PID=ID&STUDY_ID=ID&class_name=ID",
+            "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}",
+        ),
+        ({"id": "worker"}, "?worker=ID", ""),
+        ({}, "", ""),
+    ],
+)
+def test_the_command_prints_addresses_with_all_parameters(
+    participants: dict[str, Any], query: str, for_prolific: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("collab_overcooked.play.server.serve", lambda web, address, port, ready: ready(port))
+    (tmp_path / "quick.yaml").write_text(json.dumps(QUICK | {"participants": participants, "finish": {}}))
+    done = CliRunner().invoke(app, ["study", "run", str(tmp_path / "quick.yaml"), "--out", str(tmp_path / "run")])
+    assert done.exit_code == 0, done.output
+    lines = done.output.splitlines()
+    assert f"participants: http://127.0.0.1:8000/study{query}" in lines, done.output
+    prolific = [line.removeprefix("address for Prolific: ") for line in lines if "Prolific" in line]
+    assert prolific == ([f"http://127.0.0.1:8000/study{for_prolific}"] if for_prolific else [])

@@ -74,6 +74,8 @@ ENDS = {
 """Ways in which participation can end, and their descriptions."""
 EXPECTED_ENDS = ("done", "screened", "inattentive", "unmatched")
 """Ends of participants who do not leave, in a study that works."""
+MINUTES = "minutes"
+"""Value in the text of ``too_many``: the time after which to try again."""
 REFUSALS = {
     "full": "The study had all the participants that it needs.",
     "full_now": "All places were taken.",

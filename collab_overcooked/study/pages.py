@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from collab_overcooked.io.text import harmless
 from collab_overcooked.reporting.templates import render
-from collab_overcooked.study.design import Block, End, Needs, Study
+from collab_overcooked.study.design import MINUTES, Block, End, Needs, Study
 from collab_overcooked.study.forms import FormItem, Questionnaire
 from collab_overcooked.study.texts import fill
 
@@ -156,7 +156,7 @@ def end_page(study: Study, end: End, kept: Mapping[str, str], target: str = "") 
     Args:
         study: The study.
         end: Content of the page.
-        kept: Stored parameters of the participant.
+        kept: Stored parameters of the participant; for ``too_many`` also ``minutes``, after which to try again.
         target: Address of the participant; empty if nothing is stored.
     """
     texts = {name: end_text(study, text, kept) for name, text in (("text", end.text), ("code", end.code))}
@@ -166,7 +166,7 @@ def end_page(study: Study, end: End, kept: Mapping[str, str], target: str = "") 
 
 def end_text(study: Study, text: str, kept: Mapping[str, str]) -> str:
     """Return a text of the last page with the values of a participant."""
-    return fill(text, id=kept.get(study.panel_id, ""), **{name: kept.get(name, "") for name in study.keep})
+    return fill(text, id=kept.get(study.panel_id, ""), **{name: kept.get(name, "") for name in (*study.keep, MINUTES)})
 
 
 def message_page(study: Study, text: str) -> str:

@@ -28,6 +28,7 @@ from collab_overcooked.study.design import (
     FOLDER,
     KEYS,
     MATCHES,
+    MINUTES,
     NONE,
     PARTICIPANTS,
     REFUSALS,
@@ -481,7 +482,7 @@ class _Reader:
             allowed = ("id", *(self.doc.at("participants", "keep") or ()))
             for key, written in (("text", text), ("code", code), ("url", url)):
                 for value in blanks(written):
-                    if value not in allowed and (name, key, value) != ("too_many", "text", "minutes"):
+                    if value not in allowed and (name, key, value) != ("too_many", "text", MINUTES):
                         raise doc.error(near_matches(f"value in finish.{name}.{key}", value, allowed), *path, key)
             ends[name] = End(text, code, url)
         return ends

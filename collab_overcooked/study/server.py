@@ -20,7 +20,7 @@ from collab_overcooked.play.messages import Rate
 from collab_overcooked.play.people import window_size
 from collab_overcooked.play.server import MISSING, read_body
 from collab_overcooked.study import pages
-from collab_overcooked.study.design import End, StudyStep
+from collab_overcooked.study.design import MINUTES, StudyStep
 from collab_overcooked.study.events import MAX_LOSSES
 from collab_overcooked.study.forms import Questionnaire
 from collab_overcooked.study.hosting import StudyHost
@@ -108,7 +108,7 @@ class StudyPages:
         if fields is None:
             return self._message(self.study.texts["error"], 413)
         if not self._answers.allow(request):  # else a stranger could fill the disk
-            return _page(pages.end_page(self.study, self._too_many(request, self._answers), {}), 429)
+            return _page(self._too_many(request, self._answers, {}), 429)
         kept = self._kept({name: values[0] for name, values in fields.items()})
         if fields.get("agree") != ["yes"]:
             self.journal.decline()
@@ -181,12 +181,13 @@ class StudyPages:
         if person not in self._refused and self._refusals.allow(request):  # else a stranger could fill the disk
             self.journal.refuse(how)
             self._refused.add(person)
-        end = self._too_many(request, self._joins) if how == "too_many" else self.study.ends[how]
-        return _page(pages.end_page(self.study, end, kept), status)
+        if how == "too_many":
+            return _page(self._too_many(request, self._joins, kept), status)
+        return _page(pages.end_page(self.study, self.study.ends[how], kept), status)
 
-    def _too_many(self, request: Request, rates: NetworkRates) -> End:
-        end = self.study.ends["too_many"]
-        return replace(end, text=end.text.replace("{minutes}", str(rates.minutes_left(request))))
+    def _too_many(self, request: Request, rates: NetworkRates, kept: Mapping[str, str]) -> str:
+        values = {**kept, MINUTES: str(rates.minutes_left(request))}
+        return pages.end_page(self.study, self.study.ends["too_many"], values)
 
     def for_person(
         self, handler: Callable[[Request, Participant], Awaitable[Response]], as_json: bool = False

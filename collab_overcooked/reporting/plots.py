@@ -251,7 +251,7 @@ def draw_profile(thresholds: np.ndarray, shares: Mapping[str, np.ndarray], title
         title: Heading.
         axis: Name of the thresholds.
     """
-    figure = Figure(figsize=(5.2, 3.4), layout="constrained")
+    figure = Figure(figsize=(7.6, 3.4), layout="constrained")
     axes = figure.subplots()
     for k, (label, values) in enumerate(shares.items()):
         profile, *ends = np.atleast_2d(values)
@@ -264,7 +264,7 @@ def draw_profile(thresholds: np.ndarray, shares: Mapping[str, np.ndarray], title
     axes.set_ylabel("fraction of partners and seeds above it")
     axes.set_ylim(-0.02, 1.02)
     axes.grid(alpha=0.2, linewidth=0.8)
-    axes.legend(frameon=False, fontsize=9)
+    figure.legend(loc="outside right upper", frameon=False, fontsize=9)
     return figure
 
 

@@ -264,7 +264,7 @@ def draw_profile(thresholds: np.ndarray, shares: Mapping[str, np.ndarray], title
     axes.set_ylabel("fraction of partners and seeds above it")
     axes.set_ylim(-0.02, 1.02)
     axes.grid(alpha=0.2, linewidth=0.8)
-    figure.legend(loc="outside right upper", frameon=False, fontsize=9)
+    figure.legend(loc="outside right center", frameon=False, fontsize=9)
     return figure
 
 

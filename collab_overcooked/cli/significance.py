@@ -57,6 +57,9 @@ def measured_in(paths: Sequence[Path], metrics: Sequence[str]) -> Iterator[tuple
     Args:
         paths: Run folders and record files, or one folder of a comparison, whose policies are its runs.
         metrics: Names of metrics; empty for that of the suite's leaderboard.
+
+    Raises:
+        ValueError: There are fewer than two runs, one is given twice, or no game was played in two of them.
     """
     from collab_overcooked.evaluation.compare.leaderboard import records_of_policies
     from collab_overcooked.evaluation.compare.plan import PLAN

@@ -128,5 +128,6 @@ def floor_card(records: Sequence[EpisodeRecord]) -> Scorecard | None:
                 versions.add(floor.version)
     if not rows:
         return None
-    note = NOTE.format(versions=f"version{'s' * (len(versions) > 1)} {' and '.join(sorted(versions))} of the package")
+    word = "version" if len(versions) == 1 else "versions"
+    note = NOTE.format(versions=f"{word} {' and '.join(sorted(versions))} of the package")
     return Scorecard("floors", TITLE, (ResultTable(_COLUMNS, tuple(rows)),), notes=(note,))

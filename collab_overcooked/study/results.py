@@ -142,8 +142,9 @@ class StudyResults:
         for (question, group), members in newest.items():
             most = max(map(len, members.values()))
             for answers in members.values():
-                # A member who skipped a condition would make the group's mean there that of other people
-                for condition, value in answers.items() if len(answers) == most else ():
+                if len(answers) < most:  # the group's mean in each condition is of the same people
+                    continue
+                for condition, value in answers.items():
                     yield question, condition, ("group", group), value
 
     def _untested(self, question: str) -> str:

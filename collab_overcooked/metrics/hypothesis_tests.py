@@ -164,6 +164,15 @@ def _root(function: Callable[[float], float], low: float, high: float) -> float:
     return (low + high) / 2.0
 
 
+def holm(p_values: Values) -> list[float]:
+    """Return p values corrected for the number of tests by Holm's step-down method (1979), in the given order."""
+    corrected, least = [0.0] * len(p_values), 0.0
+    for rank, i in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        least = max(least, min(1.0, (len(p_values) - rank) * p_values[i]))
+        corrected[i] = least
+    return corrected
+
+
 def one_way_anova(groups: Mapping[str, Values]) -> Anova | None:
     """Compare the means of several independent groups.
 

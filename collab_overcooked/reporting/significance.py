@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 from collab_overcooked.metrics.factorial import FactorialDesign
 from collab_overcooked.metrics.hypothesis_tests import (
+    TwoSampleTest,
+    holm,
     independent_test,
     one_way_anova,
     paired_test,
@@ -31,11 +34,11 @@ INDEPENDENT_NOTE = (
     "distribution, p (ranks) of the Mann-Whitney test; all two-sided."
 )
 ANOVA_NOTE = (
-    "One-way analysis of variance: η² is the share of variance that the groups explain, 95 % interval of the "
-    "noncentral F distribution. Repeated measures: the units that are in every group, each its own control; η² is "
-    "partial, p is corrected as Greenhouse and Geisser do. Prefer it where the same people were in every condition: "
-    "the one-way test takes their answers for those of different people."
+    "One-way analysis of variance, of groups that share no units: η² is the share of variance that the groups explain, "
+    "95 % interval of the noncentral F distribution. Repeated measures, of groups that share units: the units that are "
+    "in every group, each its own control; η² is partial, p is corrected as Greenhouse and Geisser do."
 )
+HOLM_NOTE = "p (Holm): p corrected for all pairs of groups of a measure."
 TUKEY_NOTE = (
     "Pairs of groups by Tukey's test (Kramer's for unequal sizes): intervals and p hold for all pairs of a measure at "
     "once; g is Hedges'."
@@ -93,33 +96,64 @@ def significance_tables(measured: Mapping[str, Samples], paired: bool = True) ->
 
     Args:
         measured: Metric -> samples. Two groups are compared by paired tests if they share units, otherwise by tests
-            of independent samples; more groups by analysis of variance and Tukey's test.
+            of independent samples. More groups are compared by analysis of variance for repeated measures and such
+            tests of each pair if any two share units, otherwise by one-way analysis of variance and Tukey's test.
         paired: Whether equal units are pairs.
     """
-    pairs = []
-    independent = []
-    variances = []
-    comparisons = []
+    pairs: list[tuple[Cell, ...]] = []
+    independent: list[tuple[Cell, ...]] = []
+    variances: list[tuple[Cell, ...]] = []
+    comparisons: list[tuple[Cell, ...]] = []
     for name, samples in measured.items():
+        couples = [dict(couple) for couple in combinations(samples.items(), 2)]
+        share_units = paired and any(map(_are_pairs, couples))
         if len(samples) > 2:
-            variances += _anova_rows(name, samples, paired)
+            variances += _anova_rows(name, samples, share_units)
+        if len(samples) > 2 and not share_units:
             comparisons += _tukey_rows(name, samples)
-        elif paired and len(_shared(samples)) > 1:
-            pairs += _paired_rows(name, samples)
-        else:
-            independent += _independent_rows(name, samples)
+            continue
+        tests = [_test_of_pair(couple, paired) for couple in couples]
+        corrected = iter(holm([test.p for test in tests if test is not None and test.p is not None]))
+        for couple, test in zip(couples, tests, strict=True):
+            if test is None:
+                continue
+            p_holm = None if test.p is None else next(corrected)
+            if paired and _are_pairs(couple):
+                pairs.append(_paired_row(name, couple, test, p_holm))
+            else:
+                independent.append(_independent_row(name, couple, test, p_holm))
+    has_many = any(len(samples) > 2 for samples in measured.values())
+    corrections, note = ((_HOLM,), f" {HOLM_NOTE}") if has_many else ((), "")
     tables = [
-        (_PAIRED, pairs, "Paired tests", PAIRED_NOTE),
-        (_INDEPENDENT, independent, "Tests of independent samples", INDEPENDENT_NOTE),
+        ((*_PAIRED, *corrections), pairs, "Paired tests", PAIRED_NOTE + note),
+        ((*_INDEPENDENT, *corrections), independent, "Tests of independent samples", INDEPENDENT_NOTE + note),
         (_ANOVA, variances, "Analyses of variance", ANOVA_NOTE),
         (_TUKEY, comparisons, "Tukey's comparisons", TUKEY_NOTE),
     ]
-    return [(ResultTable(columns, tuple(rows), title), note) for columns, rows, title, note in tables if rows]
+    return [
+        (ResultTable(columns, tuple(row[: len(columns)] for row in rows), title), note)
+        for columns, rows, title, note in tables
+        if rows
+    ]
 
 
 def _shared(samples: Samples) -> list[tuple[Hashable, ...]]:
     first, *others = samples.values()
     return [unit for unit in first if all(unit in other for other in others)]
+
+
+def _are_pairs(couple: Samples) -> bool:
+    return len(_shared(couple)) > 1
+
+
+def _test_of_pair(couple: Samples, paired: bool) -> TwoSampleTest | None:
+    one, other = couple.values()
+    if paired and _are_pairs(couple):
+        return paired_test([one[unit] - other[unit] for unit in _shared(couple)])
+    return independent_test(list(one.values()), list(other.values()))
+
+
+_HOLM = Column("p (Holm)", "number", None, key="p_holm")
 
 
 _PAIRED = (
@@ -139,18 +173,17 @@ _PAIRED = (
 )
 
 
-def _paired_rows(name: str, samples: Samples) -> list[tuple[Cell, ...]]:
-    (first, one), (second, other) = samples.items()
-    units = _shared(samples)
+def _paired_row(name: str, couple: Samples, test: TwoSampleTest, p_holm: float | None) -> tuple[Cell, ...]:
+    (first, one), (second, other) = couple.items()
+    units = _shared(couple)
     tasks: dict[Any, list[tuple[float, float]]] = {}
     for unit in units:
         tasks.setdefault(unit[0], []).append((one[unit], other[unit]))
-    result = paired_test([one[unit] - other[unit] for unit in units])
     counts = paired_difference(list(tasks.values()))
-    if result is None or counts is None:
-        return []
-    tested = (len(units), counts.mean, result.effect, result.t, result.df, result.p, result.rank_p)
-    return [(name, f"{first} - {second}", *tested, counts.higher, counts.equal, counts.lower, counts.p)]
+    assert counts is not None, "there are pairs"
+    tested = (len(units), counts.mean, test.effect, test.t, test.df, test.p, test.rank_p)
+    signs = (counts.higher, counts.equal, counts.lower, counts.p)
+    return (name, f"{first} - {second}", *tested, *signs, p_holm)
 
 
 _INDEPENDENT = (
@@ -167,15 +200,10 @@ _INDEPENDENT = (
 )
 
 
-def _independent_rows(name: str, samples: Samples) -> list[tuple[Cell, ...]]:
-    if len(samples) < 2:
-        return []
-    (first, one), (second, other) = samples.items()
-    result = independent_test(list(one.values()), list(other.values()))
-    if result is None:
-        return []
-    tested = (result.difference, result.effect, result.t, result.df, result.p, result.rank_p)
-    return [(name, f"{first} - {second}", len(one), len(other), *tested)]
+def _independent_row(name: str, couple: Samples, test: TwoSampleTest, p_holm: float | None) -> tuple[Cell, ...]:
+    (first, one), (second, other) = couple.items()
+    tested = (test.difference, test.effect, test.t, test.df, test.p, test.rank_p)
+    return (name, f"{first} - {second}", len(one), len(other), *tested, p_holm)
 
 
 _ANOVA = (
@@ -191,28 +219,19 @@ _ANOVA = (
 )
 
 
-def _anova_rows(name: str, samples: Samples, paired: bool) -> list[tuple[Cell, ...]]:
-    units = _shared(samples) if paired else []
-    lists = {group: list(values.values()) for group, values in samples.items()}
-    analyses = [("one-way", sum(map(len, lists.values())), one_way_anova(lists))]
-    if len(units) > 1:
-        table = [[values[unit] for values in samples.values()] for unit in units]
-        analyses.append(("repeated measures", len(units), repeated_anova(table)))
-    return [
-        (
-            name,
-            what,
-            len(samples),
-            n,
-            result.f,
-            f"{result.between}, {result.within}",
-            result.p,
-            result.effect,
-            result.epsilon,
-        )
-        for what, n, result in analyses
-        if result is not None
-    ]
+def _anova_rows(name: str, samples: Samples, share_units: bool) -> list[tuple[Cell, ...]]:
+    if share_units:
+        units = _shared(samples)
+        what, n = "repeated measures", len(units)
+        result = repeated_anova([[values[unit] for values in samples.values()] for unit in units])
+    else:
+        lists = {group: list(values.values()) for group, values in samples.items()}
+        what, n = "one-way", sum(map(len, lists.values()))
+        result = one_way_anova(lists)
+    if result is None:
+        return []
+    df = f"{result.between}, {result.within}"
+    return [(name, what, len(samples), n, result.f, df, result.p, result.effect, result.epsilon)]
 
 
 _FACTORIAL = (

@@ -13,6 +13,7 @@ from support.cli_runner import CliRunner
 
 from collab_overcooked.cli import app
 from collab_overcooked.metrics.hypothesis_tests import (
+    holm,
     independent_test,
     one_way_anova,
     paired_test,
@@ -125,6 +126,11 @@ def test_the_f_of_the_paper_has_the_p_of_the_paper() -> None:
     assert stats.f.sf(28.11, 4, 55) < 0.001
 
 
+def test_holm_multiplies_the_smallest_by_all_and_never_falls() -> None:
+    assert holm([0.01, 0.04, 0.03]) == [0.03, 0.06, 0.06]
+    assert holm([0.6, 0.4]) == [0.8, 0.8] and holm([0.02]) == [0.02] and holm([]) == []
+
+
 def test_tukey_takes_groups_of_one_value() -> None:
     """A group of one counts in the number of groups; the error is that of the others, as scipy has it for two."""
     groups = {"a": [1.0, 2.0, 4.0], "b": [3.0, 5.0, 4.0], "c": [2.5]}
@@ -206,8 +212,11 @@ def test_two_runs_that_share_episodes_are_tested_by_pairs(runs: list[str]) -> No
 
 def test_three_runs_are_tested_by_analysis_of_variance(runs: list[str]) -> None:
     results = {card["title"]: card["tables"][0]["rows"] for card in cards(*runs)}
-    assert [row["df"] for row in results["Analyses of variance"]] == ["2, 6", "2, 4"]
-    assert len(results["Tukey's comparisons"]) == 3
+    assert [row["df"] for row in results["Analyses of variance"]] == ["2, 4"]
+    assert [row["pairs"] for row in results["Paired tests"]] == [3, 3, 3]
+    unpaired = {card["title"]: card["tables"][0]["rows"] for card in cards(*runs, "--unpaired")}
+    assert [row["df"] for row in unpaired["Analyses of variance"]] == ["2, 6"]
+    assert len(unpaired["Tukey's comparisons"]) == 3
 
 
 def test_what_cannot_be_tested_is_refused(runs: list[str], tmp_path: Path) -> None:

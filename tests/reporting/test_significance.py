@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from collab_overcooked.metrics.hypothesis_tests import holm
 from collab_overcooked.reporting.significance import (
+    HOLM_NOTE,
     INDEPENDENT_NOTE,
     PAIRED_NOTE,
     constant_note,
@@ -38,14 +40,35 @@ def test_groups_without_pairs_are_independent_samples(other: dict, paired: bool)
     assert note == INDEPENDENT_NOTE and table.title == "Tests of independent samples"
 
 
-def test_three_groups_are_compared_by_variances_and_each_two_by_tukey() -> None:
-    third = group(9.0, 8.0, 9.5, 8.5)
-    (variances, _), (comparisons, _) = significance_tables({"score": {"a": ONE, "b": OTHER, "c": third}})
-    assert (variances.title, comparisons.title) == ("Analyses of variance", "Tukey's comparisons")
-    assert len(variances.rows) == 2, "one-way, and repeated measures as all groups share their units"
-    assert [row[1] for row in comparisons.rows] == ["a - b", "a - c", "b - c"]
-    (alone, _), *_ = significance_tables({"score": {"a": ONE, "b": OTHER, "c": third}}, paired=False)
-    assert len(alone.rows) == 1
+THIRD = group(9.0, 8.0, 9.5, 8.5)
+COUPLES = ["a - b", "a - c", "b - c"]
+
+
+def test_three_groups_that_share_units_are_compared_within_units() -> None:
+    """Answers of the same people are never tested as those of different people."""
+    (pairs, note), (variances, _) = significance_tables({"score": {"a": ONE, "b": OTHER, "c": THIRD}})
+    assert (variances.title, pairs.title) == ("Analyses of variance", "Paired tests")
+    assert [row[1] for row in variances.rows] == ["repeated measures"] and HOLM_NOTE in note
+    assert [row[1] for row in pairs.rows] == COUPLES
+    rows = pairs.to_dict()["rows"]
+    corrected = [row["p_holm"] for row in rows]
+    assert corrected == holm([row["p"] for row in rows]) and corrected[0] > rows[0]["p"]
+
+
+@pytest.mark.parametrize(("third", "paired"), [(THIRD, False), (group(9.0, 8.0, 9.5, first=9), True)])
+def test_three_groups_of_other_units_are_compared_by_tukey(third: dict, paired: bool) -> None:
+    second = OTHER if not paired else group(1.0, 4.0, 2.0, task="hard")
+    (variances, _), (comparisons, _) = significance_tables({"score": {"a": ONE, "b": second, "c": third}}, paired)
+    assert [row[1] for row in variances.rows] == ["one-way"] and comparisons.title == "Tukey's comparisons"
+    assert [row[1] for row in comparisons.rows] == COUPLES
+
+
+def test_a_group_of_other_units_is_independent_of_two_that_share_theirs() -> None:
+    apart = group(9.0, 8.0, 9.5, first=9)
+    (pairs, _), (independent, _) = significance_tables({"score": {"a": ONE, "b": OTHER, "c": apart}})
+    assert [row[1] for row in pairs.rows] == COUPLES[:1] and [row[1] for row in independent.rows] == COUPLES[1:]
+    rows = [row for table in (pairs, independent) for row in table.to_dict()["rows"]]
+    assert [row["p_holm"] for row in rows] == holm([row["p"] for row in rows])
 
 
 def test_metrics_without_any_difference_are_named_and_not_tested() -> None:

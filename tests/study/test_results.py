@@ -15,6 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from msgspec import structs
 from study.world import changed, factorial
@@ -221,14 +222,16 @@ def test_tests_are_those_of_scipy_on_the_exported_tables(tmp_path: Path) -> None
         name: [float(row["value"]) for row in sorted(answers, key=lambda row: row["id"]) if row["condition"] == name]
         for name in content["conditions"]
     }
-    one_way = next(row for row in rows if row.get("analysis") == "one-way")
-    expected = stats.f_oneway(*samples.values())
-    assert one_way["df"] == "2, 33" and len({row["id"] for row in answers}) == 12
-    assert (one_way["F"], one_way["p"]) == (pytest.approx(expected.statistic), pytest.approx(expected.pvalue))
-    tukey = {row["first less second"]: row["p"] for row in rows if "first less second" in row}
-    result = stats.tukey_hsd(*samples.values())
-    for (i, one), (k, other) in itertools.combinations(enumerate(samples), 2):
-        assert tukey[f"{one} - {other}"] == pytest.approx(result.pvalue[i, k])
+    (variances,) = (row for row in rows if "analysis" in row)
+    answered = np.array(list(samples.values()))
+    rest = answered - answered.mean(axis=0) - answered.mean(axis=1, keepdims=True) + answered.mean()
+    explained = 12 * ((answered.mean(axis=1) - answered.mean()) ** 2).sum()
+    assert (variances["analysis"], variances["n"], variances["df"]) == ("repeated measures", 12, "2, 22")
+    assert variances["F"] == pytest.approx((explained / 2) / ((rest**2).sum() / 22))
+    pairs = {row["first less second"]: row["p"] for row in rows if "first less second" in row}
+    for one, other in itertools.combinations(samples, 2):
+        expected = stats.ttest_rel(samples[one], samples[other])
+        assert pairs[f"{one} - {other}"] == pytest.approx(expected.pvalue)
 
 
 def test_exports_name_people_only_if_asked(rehearsed: tuple[Path, Any], tmp_path: Path) -> None:

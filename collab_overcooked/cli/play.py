@@ -143,7 +143,7 @@ def session_of(
     suite: str, play: PlayOptions, suite_options: Any, how: HowOptions, limits: LimitOptions, llm_options: LlmOptions
 ) -> "Iterator[Callable[[], Session]]":
     """Yield the function that creates the session; the run folder stays open meanwhile."""
-    from collab_overcooked.play.matches import check_matches
+    from collab_overcooked.play.matches import IN_REAL_TIME, check_matches, ignored_in_real_time
     from collab_overcooked.play.recording import PlayFolder
     from collab_overcooked.play.session import Session
     from collab_overcooked.play.settings import PlaySettings
@@ -153,6 +153,9 @@ def session_of(
     settings = PlaySettings(**asdict(how))
     matches, team = planned_matches(suite, play, suite_options, limits)
     check_matches(matches, play.voice)
+    counted = limits.max_messages not in (0, LimitOptions().max_messages)
+    if ignored := ignored_in_real_time(matches[0], settings, counted):
+        raise ValueError(f"{ignored}: must {IN_REAL_TIME[ignored]}, or give --clock turns")
     out = play.out or Path("runs") / "play" / suite
     with policy_factory(team, llm_options, out) as make:
         folder = PlayFolder(out, suite)

@@ -16,11 +16,6 @@ from collab_overcooked.io.checks import check_distinct
 if TYPE_CHECKING:
     from collab_overcooked.reporting.scorecard import Scorecard
 
-PEOPLE_NOTE = (
-    "Units are games. Several games of the same people are not independent: compare conditions of a study by the "
-    "study's folder, where people and groups are units."
-)
-
 
 def significance(
     *runs: Annotated[
@@ -66,7 +61,7 @@ def measured_in(paths: Sequence[Path], metrics: Sequence[str]) -> Iterator[tuple
     from collab_overcooked.io.files import check_distinct_files
     from collab_overcooked.reporting.differences import episode_values, score_metric
     from collab_overcooked.reporting.record_scoring import RecordScoring
-    from collab_overcooked.reporting.sample_sizes import counted
+    from collab_overcooked.reporting.sample_sizes import SAME_PEOPLE, counted, of_same_people
     from collab_overcooked.runner.env_variants import split_runs
     from collab_overcooked.runner.records import RECORDS, read_packed
 
@@ -89,8 +84,8 @@ def measured_in(paths: Sequence[Path], metrics: Sequence[str]) -> Iterator[tuple
             by_run = split_runs(by_run)
             chosen = list(dict.fromkeys(metrics)) or [score_metric(next(iter(by_run.values()))[0])]
             values = {name: {run: episode_values(records, name) for run, records in by_run.items()} for name in chosen}
-            has_people = any(record.people for records in by_run.values() for record in records)
-            yield title, values, [PEOPLE_NOTE] if has_people else []
+            every = [record for records in by_run.values() for record in records]
+            yield title, values, [SAME_PEOPLE] if of_same_people(every) else []
     if not shared_game:
         raise ValueError("significance: no game was played in two of the runs")
 

@@ -4,8 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from collab_overcooked import registry
+from collab_overcooked.play.keys import clock_of
+from collab_overcooked.play.settings import TICKS, PlaySettings
 from collab_overcooked.policies.registry import PERSON
 from collab_overcooked.runner.match import Match
+
+IN_REAL_TIME = {
+    "max_messages": "be 0 in real time, where messages are not counted; use max_episode_chars",
+    "decide_within": "be left out in real time, where nobody is asked; change the tick",
+}
+"""What limits questions and answers must be where there are none."""
+
+
+def ignored_in_real_time(match: Match, settings: PlaySettings, counted: bool) -> str:
+    """Return the option among ``IN_REAL_TIME`` that would have no effect in a match; empty if there is none.
+
+    Args:
+        match: Match with people.
+        settings: Settings of play.
+        counted: Whether somebody chose a number of messages other than 0.
+    """
+    if not (counted or settings.decide_within):
+        return ""
+    seats = [seat for seat, spec in enumerate(match.team) if spec == PERSON]
+    if clock_of(settings, registry.make(match.env_id, **match.env_kwargs).game, seats) != TICKS:
+        return ""
+    return "max_messages" if counted else "decide_within"
 
 
 def check_matches(matches: Sequence[Match], voice: bool = False) -> None:

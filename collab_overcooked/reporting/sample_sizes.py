@@ -1,4 +1,4 @@
-"""Sample sizes: episodes cut short and repetitions, which are left out of scores by default."""
+"""Sample sizes: episodes cut short and repetitions, which are left out of scores by default; games of the same people."""
 
 from __future__ import annotations
 
@@ -30,6 +30,11 @@ _COLUMNS = (
     Column("Cut short", "number"),
     Column("By"),
     Column("Repetitions", "number"),
+    Column("Of the same people", "number"),
+)
+SAME_PEOPLE = (
+    "Several episodes of the same people are not independent: intervals and tests over them take each as a unit and "
+    "are too narrow. For conditions of a study, `significance` of its folder takes groups as units."
 )
 _REPEATED = (
     "Repetitions: episodes that are identical, action by action, to an earlier episode of the task, by models at "
@@ -50,11 +55,11 @@ def counted(records: Sequence[EpisodeRecord], scoring: RecordScoring) -> list[Ep
 
 
 def sample_card(records: Sequence[EpisodeRecord], scoring: RecordScoring) -> Scorecard | None:
-    """Return the numbers of complete, cut and repeated episodes by team; None if every episode counts."""
+    """Return the numbers of complete, cut and repeated episodes by team; None if every episode counts by itself."""
     rows = [
         (team_text(group[0].team.values()), variant_of(group[0]).title, *_cells(group)) for group in by_variant(records)
     ]
-    doubtful = tuple(row for row in rows if row[3] or row[5])
+    doubtful = tuple(row for row in rows if row[3] or row[5] or row[6])
     if not doubtful:
         return None
     treatment = "are left out; --cut-short counted counts them" if scoring.cut_short == "left-out" else "count as well"
@@ -63,13 +68,21 @@ def sample_card(records: Sequence[EpisodeRecord], scoring: RecordScoring) -> Sco
     if scoring.repetitions == "counted":
         remark = "intervals over them are too narrow."
     notes += [_REPEATED + remark] if any(row[5] for row in doubtful) else []
+    notes += [SAME_PEOPLE] if any(row[6] for row in doubtful) else []
     return Scorecard("samples", "Sample sizes", (ResultTable(_COLUMNS, doubtful),), notes=tuple(notes))
 
 
-def _cells(records: Sequence[EpisodeRecord]) -> tuple[int, int, str, int]:
+def _cells(records: Sequence[EpisodeRecord]) -> tuple[int, int, str, int, int]:
     ends = Counter(filter(None, map(end_of, records)))
     causes = ", ".join(f"{count} {end}" for end, count in sorted(ends.items()))
-    return len(records), ends.total(), causes, repetitions(records)
+    return len(records), ends.total(), causes, repetitions(records), of_same_people(records)
+
+
+def of_same_people(records: Sequence[EpisodeRecord]) -> int:
+    """Count the episodes in which somebody plays who has played in one of the others; 0 without people."""
+    people = [{person.id for person in record.people.values()} for record in records]
+    played = Counter(person for found in people for person in found)
+    return sum(any(played[person] > 1 for person in found) for found in people)
 
 
 def repetitions(records: Sequence[EpisodeRecord]) -> int:

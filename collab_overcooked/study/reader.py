@@ -15,8 +15,8 @@ from collab_overcooked.evaluation.suites import plan_known_team
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.documents import Document, DocumentError, field_name, load_layout
 from collab_overcooked.io.text import one_line
-from collab_overcooked.play.keys import clock_of
-from collab_overcooked.play.settings import LANGUAGES, TICKS, PlaySettings
+from collab_overcooked.play.matches import IN_REAL_TIME, ignored_in_real_time
+from collab_overcooked.play.settings import LANGUAGES, PlaySettings
 from collab_overcooked.policies.registry import PERSON
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.runner.episode import Limits
@@ -327,19 +327,14 @@ class _Reader:
     def _check_real_time(self, path: tuple[str, str], match: Match, settings: PlaySettings) -> None:
         """Refuse what limits questions and answers where there are none."""
         doc = self.doc
-        counted = bool(doc.at(*path, "limits", "max_messages"))
-        if not (counted or settings.decide_within):
+        ignored = ignored_in_real_time(match, settings, bool(doc.at(*path, "limits", "max_messages")))
+        if not ignored:
             return
-        seats = [seat for seat, spec in enumerate(match.team) if spec == PERSON]
-        if clock_of(settings, registry.make(match.env_id, **match.env_kwargs).game, seats) != TICKS:
-            return
-        remedy = "or set clock: turns under play"
-        if counted:
-            requirement = f"be 0 in real time, where messages are not counted; use max_episode_chars, {remedy}"
-            raise doc.refuse(requirement, *path, "limits", "max_messages")
-        place = path if doc.at(*path, "play", "decide_within") else ()
-        requirement = f"be left out in real time ({path[1]}), where nobody is asked; change the tick, {remedy}"
-        raise doc.refuse(requirement, *place, "play", "decide_within")
+        requirement = f"{IN_REAL_TIME[ignored]}, or set clock: turns under play ({path[1]})"
+        if ignored == "max_messages":
+            raise doc.refuse(requirement, *path, "limits", ignored)
+        place = path if doc.at(*path, "play", ignored) else ()
+        raise doc.refuse(requirement, *place, "play", ignored)
 
     def _blocks(self, conditions: Mapping[str, Condition], forms: Mapping[str, Questionnaire]) -> tuple[Block, ...]:
         doc = self.doc

@@ -7,7 +7,15 @@ from support.records import record_of
 
 from collab_overcooked.core.record import UnusableAnswers
 from collab_overcooked.reporting.record_scoring import RecordScoring
-from collab_overcooked.reporting.sample_sizes import counted, end_of, repetitions, sample_card, without_use
+from collab_overcooked.reporting.sample_sizes import (
+    SAME_PEOPLE,
+    counted,
+    end_of,
+    of_same_people,
+    repetitions,
+    sample_card,
+    without_use,
+)
 
 USUAL = RecordScoring()
 ALL = RecordScoring(cut_short="counted", repetitions="counted")
@@ -45,7 +53,22 @@ def test_episodes_cut_short_are_left_out_unless_asked_and_told_either_way():
     for scoring, text in ((USUAL, "are left out; --cut-short counted counts them"), (ALL, "count as well")):
         card = sample_card(records, scoring)
         assert card is not None and text in card.notes[0]
-        assert card.tables[0].rows == (("all=llm:m", "CollabCapture-v0", 3, 2, "1 calls, 1 left", 0),)
+        assert card.tables[0].rows == (("all=llm:m", "CollabCapture-v0", 3, 2, "1 calls, 1 left", 0, 0),)
+
+
+def test_episodes_of_the_same_people_are_told():
+    """Whoever plays twice, with whomever, is no further unit."""
+
+    def played(*people: str) -> Any:
+        times = {"interface": "", "clock": "turns", "decisions": 1, "seconds": 1.0, "timeouts": 0, "disconnects": 0}
+        entries = {f"agent_{k}": {"id": person, "refused": 0, **times} for k, person in enumerate(people)}
+        return record("01", team="person", people=entries)
+
+    apart = [played("p-1", "p-2"), played("p-3", "p-4")]
+    assert of_same_people(apart) == 0 and sample_card(apart, USUAL) is None
+    records = [*apart, played("p-2", "p-5")]
+    card = sample_card(records, USUAL)
+    assert card is not None and card.notes == (SAME_PEOPLE,) and card.tables[0].rows[0][-1] == 2
 
 
 def test_equal_episodes_of_a_model_are_repetitions():

@@ -182,7 +182,7 @@ KITCHEN = {
     [
         ({}, {"limits": {"max_messages": 2}}, "conditions.helped.limits.max_messages must be 0 in real time"),
         ({}, {"play": {"decide_within": 5}}, "conditions.helped.play.decide_within must be left out in real time"),
-        ({"decide_within": 5}, {}, "play.decide_within must be left out in real time (helped)"),
+        ({"decide_within": 5}, {}, "play.decide_within must be left out in real time"),
         ({"decide_within": 5}, {"play": {"decide_within": None}}, ""),
         ({}, {"limits": {"max_messages": 0, "max_corrections": 2, "max_chars": 9}}, ""),
         ({"clock": "turns", "decide_within": 5}, {"limits": {"max_messages": 2}}, ""),

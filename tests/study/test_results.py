@@ -24,7 +24,8 @@ from support.cli_runner import CliRunner
 from collab_overcooked.cli import app
 from collab_overcooked.core.record import MessageEntry
 from collab_overcooked.metrics.registry import metrics_of
-from collab_overcooked.runner.records import read_records
+from collab_overcooked.reporting.sample_sizes import SAME_PEOPLE
+from collab_overcooked.runner.records import RECORDS, read_records
 from collab_overcooked.study.columns import COLUMNS_OF, OF_PARTICIPANTS, answer_column
 from collab_overcooked.study.design import Study
 from collab_overcooked.study.journal import JOURNAL, PEOPLE, Journal, study_of
@@ -101,6 +102,12 @@ def test_people_stand_on_leaderboards(rehearsed: tuple[Path, Any], tmp_path: Pat
         for policy in json.loads((tmp_path / "report.json").read_text())["games"][0]["policies"]
     }
     assert kinds == {"random": "scripted", "agent_0=person all=greedy": "human"}
+    note = SAME_PEOPLE.partition(":")[0]
+    assert note not in (tmp_path / "report.md").read_text(), "each person has one game in this condition"
+    every = shutil.copytree(rehearsed[0] / "conditions" / "helped", tmp_path / "twice")
+    (every / RECORDS).write_text(re.sub(r'("people":{"agent_0":{"id":)"[^"]+"', r'\1"p-1"', (every / RECORDS).read_text()))
+    done = CliRunner().invoke(app, ["compare", "--report-only", str(tmp_path), "--people", str(every)])
+    assert done.exit_code == 0 and note in (tmp_path / "report.md").read_text(), done.output
 
 
 def test_conditions_of_a_study_are_tested(rehearsed: tuple[Path, Any]) -> None:

@@ -29,7 +29,7 @@ from collab_overcooked.reporting.floors import BEST, known_floors, play_of
 from collab_overcooked.reporting.record_scoring import RecordScoring
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, estimate_json, join_tables
 from collab_overcooked.reporting.results import blame
-from collab_overcooked.reporting.sample_sizes import counted
+from collab_overcooked.reporting.sample_sizes import SAME_PEOPLE, counted, of_same_people
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import Variant, changed_options, variant_of, variant_of_match
 from collab_overcooked.runner.match import MatchPlan
@@ -461,6 +461,7 @@ def read_comparison(plan: ComparisonPlan, out: Path, people: Sequence[EpisodeRec
         remarks = tuple(note for entry, note in notes.items() if entry.game == game)
         lines, other = _people_lines(plan, game, people)
         remarks += (f"{other} episodes of people are of tasks or options that are not compared here.",) if other else ()
+        remarks += (SAME_PEOPLE,) if any(of_same_people(line.records) for line in lines) else ()
         board = _leaderboard(plan, game, compared, remarks)
         known = {} if plan.options.get(game) else known_floors(game)
         floors = {name: floor.score for name, floor in known.items()}

@@ -302,7 +302,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--apart", type=int, default=4, help="members of each family that are trained apart")
     parser.add_argument("--games", type=int, default=50, help="per partner and seat")
-    parser.add_argument("--programs", nargs="+", default=["greedy", "planner"], help="scored beside the trained egos")
+    parser.add_argument("--programs", nargs="+", help="scored beside the trained egos; default: greedy, planner")
     parser.add_argument("--stage", nargs="+", help="stages; default: all that leave the pool as it is")
     parser.add_argument("--print", action="store_true", help="print the commands and run nothing")
     return parser
@@ -313,7 +313,9 @@ def main() -> None:
     parser = make_parser()
     options = parser.parse_args()
     out = options.out or Path("runs/partners") / options.pool
-    study = Study(options.pool, out, options.steps or 0, options.seeds, options.apart, options.games, options.programs)
+    played = registry.find(read_partner_pool(options.pool).env_id).policies
+    programs = options.programs or [name for name in ("greedy", "planner") if name in played]
+    study = Study(options.pool, out, options.steps or 0, options.seeds, options.apart, options.games, programs)
     study = replace(study, steps=study.steps or read_config(study.config).integer("steps"))
     names = [name for name, _ in study.stages()]
     unknown = sorted(set(options.stage or ()) - set(names))

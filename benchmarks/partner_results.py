@@ -221,7 +221,8 @@ class Study:
         yield "best", [self.divide, *(self.best(pool, episodes) for pool, episodes in CHOOSING.items())]
         yield "score", self.scores()
         yield "fill", [self.fill]
-        tables = sorted(map(str, self.out.glob("score/*")))
+        filled = (self.out / FILE).exists()
+        tables = [str(self.out)] if filled else sorted(map(str, self.out.glob("score/*")))
         yield "table", [["partners", "table", *tables, "--out", str(self.out / "table")]]
 
     def egos(self) -> list[str]:

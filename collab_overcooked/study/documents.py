@@ -8,9 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from collab_overcooked import registry
 from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind
 from collab_overcooked.io.options import NoOptions
 from collab_overcooked.io.text import plural
+from collab_overcooked.play.keys import clock_of
+from collab_overcooked.play.settings import TURNS
+from collab_overcooked.policies.registry import PERSON
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.runner.teams import team_text
 from collab_overcooked.study.design import BETWEEN, FOLDER, KEYS, NONE, TASKS, YOKED, Condition, Study
@@ -58,6 +62,12 @@ def remarks(study: Study) -> list[str]:
         open_points.append(
             f"participants see each other's actions after each round (metrics: true in {', '.join(told)})"
         )
+    waiting = [name for name, condition in study.conditions.items() if _waits_forever(condition)]
+    if waiting:
+        open_points.append(
+            f"in turns, one person who does nothing keeps the others waiting ({', '.join(waiting)}); "
+            "decide_within under play limits it"
+        )
     ends = ["done", "stopped", "failed"]
     if any(item.accept for form in study.forms.values() for item in form.items):
         ends.append("screened")
@@ -71,6 +81,15 @@ def remarks(study: Study) -> list[str]:
     if without:
         open_points.append(f"ends without a code in finish: {', '.join(without)}")
     return open_points
+
+
+def _waits_forever(condition: Condition) -> bool:
+    """Return whether people wait for each other without a limit of time."""
+    match, settings = condition.matches[0], condition.settings
+    seats = [seat for seat, spec in enumerate(match.team) if spec == PERSON]
+    if len(seats) < 2 or settings.decide_within:
+        return False
+    return clock_of(settings, registry.make(match.env_id, **match.env_kwargs).game, seats) == TURNS
 
 
 def _slips(study: Study) -> list[str]:

@@ -78,9 +78,20 @@ def test_quotas_and_limits_that_do_not_fit_are_remarked(
     content = changed("participants", to=participants)
     if order == "pairs":
         content = in_pairs(**participants)
+        content["play"] = content.get("play", {}) | {"decide_within": 60}
         order = "between"
     content["blocks"][-1]["order"] = order
     assert remarks_of(content) == expected
+
+
+@pytest.mark.parametrize(
+    ("play", "expected"),
+    [({}, ["in turns, one person who does nothing keeps"]), ({"decide_within": 60}, []), ({"clock": "ticks"}, [])],
+)
+def test_pairs_that_wait_without_a_limit_are_remarked(play: dict[str, Any], expected: list[str]) -> None:
+    content = in_pairs()
+    found = remarks_of(content | {"play": content.get("play", {}) | play})
+    assert len(found) == len(expected) and all(map(str.startswith, found, expected)), found
 
 
 def test_files_and_shipped_names_are_checked(tmp_path: Path) -> None:

@@ -77,6 +77,7 @@ class Study:
         name: Built-in pool.
         out: Folder.
         steps: Environment steps of a training; two thirds of it for a pair with preferences.
+        ego_steps: Environment steps of egos that learn beside partners or disturbed copies, which takes longer.
         seeds: Training seeds of each method; the population has as many members.
         apart: Members that are trained apart, of each family.
         games: Games per partner and seat.
@@ -86,6 +87,7 @@ class Study:
     name: str
     out: Path
     steps: int
+    ego_steps: int
     seeds: int
     apart: int
     games: int
@@ -144,7 +146,7 @@ class Study:
             steps = next(number for number in range(REMEMBERED, 0, -1) if common % number == 0)
             hyper = [MEMORY, f"sequence={steps}", *(("copy_rate=1", "copy_share=0.3") if itself else ())]
             hyper += [f"start={self.out / start}/policy.npz", *LETS_GO] if start else []
-        return self.train("ego" if populations else "e3t", out, None, hyper, [*more, *seeds])
+        return self.train("ego" if populations else "e3t", out, self.ego_steps, hyper, [*more, *seeds])
 
     def clone(self) -> list[list[str]]:
         """Return the commands that clone the scripted policy, which errs in a fifth of its decisions, with memory."""
@@ -300,6 +302,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("pool", choices=pool_names())
     parser.add_argument("--out", type=Path, help="folder; default: runs/partners/POOL")
     parser.add_argument("--steps", type=int, help="of each training; default: those of the configuration")
+    parser.add_argument("--ego-steps", type=int, help="of fcp, hsp and e3t; default: as many")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--apart", type=int, default=4, help="members of each family that are trained apart")
     parser.add_argument("--games", type=int, default=50, help="per partner and seat")
@@ -316,8 +319,10 @@ def main() -> None:
     out = options.out or Path("runs/partners") / options.pool
     played = registry.find(read_partner_pool(options.pool).env_id).policies
     programs = options.programs or [name for name in ("greedy", "planner") if name in played]
-    study = Study(options.pool, out, options.steps or 0, options.seeds, options.apart, options.games, programs)
-    study = replace(study, steps=study.steps or read_config(study.config).integer("steps"))
+    numbers = (options.steps or 0, options.ego_steps or 0, options.seeds, options.apart, options.games)
+    study = Study(options.pool, out, *numbers, programs)
+    steps = study.steps or read_config(study.config).integer("steps")
+    study = replace(study, steps=steps, ego_steps=study.ego_steps or steps)
     names = [name for name, _ in study.stages()]
     unknown = sorted(set(options.stage or ()) - set(names))
     if unknown:

@@ -1,4 +1,4 @@
-"""Sample sizes: episodes cut short and repetitions, which are left out of scores by default; games of the same people."""
+"""Sample sizes: episodes that scores leave out, as they were cut short or repeated, and games of the same people."""
 
 from __future__ import annotations
 

@@ -105,7 +105,9 @@ def test_people_stand_on_leaderboards(rehearsed: tuple[Path, Any], tmp_path: Pat
     note = SAME_PEOPLE.partition(":")[0]
     assert note not in (tmp_path / "report.md").read_text(), "each person has one game in this condition"
     every = shutil.copytree(rehearsed[0] / "conditions" / "helped", tmp_path / "twice")
-    (every / RECORDS).write_text(re.sub(r'("people":{"agent_0":{"id":)"[^"]+"', r'\1"p-1"', (every / RECORDS).read_text()))
+    (every / RECORDS).write_text(
+        re.sub(r'("people":{"agent_0":{"id":)"[^"]+"', r'\1"p-1"', (every / RECORDS).read_text())
+    )
     done = CliRunner().invoke(app, ["compare", "--report-only", str(tmp_path), "--people", str(every)])
     assert done.exit_code == 0 and note in (tmp_path / "report.md").read_text(), done.output
 

@@ -20,6 +20,7 @@ from collab_overcooked.runner.records import read_lines
 Array = np.ndarray
 THRESHOLDS = np.linspace(0.0, 1.2, 61)
 UNCERTAIN = 0.25  # half of the best response's interval, as a share of its distance from a random ego, at most
+SMALL = 10  # returns below it are shown with two digits
 TABLE, PROFILE, HEAT_MAP = "partners", "profile", "partners_by_method"
 
 
@@ -77,7 +78,7 @@ class Scores:
                 dropped[line.partner] = "no best response is known"
             elif lower is None:
                 dropped[line.partner] = "the return of a random ego is not known"
-            elif best.low <= max(0.0, 2 * lower) or best.high - best.low > 2 * UNCERTAIN * (best.value - lower):
+            elif best.high - best.low >= 2 * UNCERTAIN * (best.value - lower):
                 earned = f"{best.value:g} ({best.low:g} to {best.high:g})"  # a denominator near 0 makes any share
                 dropped[line.partner] = f"its best response earns {earned}, a random ego {lower:g}"
             elif line.seen == ITSELF:
@@ -138,14 +139,14 @@ class Scores:
         columns = [Column("method"), Column("seeds", "number", 0), Column("games", "number", 0)]
         columns += [Column(n, "estimate", 2) for n in statistics]
         columns += [Column("BR-Prox", "estimate", 2), *(Column(n, "estimate", 2, key=f"family {n}") for n in names)]
-        columns += [Column("return", "estimate", 1), Column("self-play", "estimate", 1)]
-        columns += [Column("other seeds", "estimate", 1), Column("SP - XP", "number", 1)]
+        digits = 2 if max(abs(number) for line in self.lines for number in line.returns) < SMALL else 1
+        columns += [Column("return", "estimate", digits), Column("self-play", "estimate", digits)]
+        columns += [Column("other seeds", "estimate", digits), Column("SP - XP", "number", digits)]
         rows: list[tuple[Cell, ...]] = []
         for method in self.methods:
             shares = self.games(method, share)
             robustly = robust.nested_intervals(shares, groups, statistics, self.resamples)
-            proximity = {"BR": robust.best_response_proximity}
-            clipped = robust.nested_intervals(self.games(method, plain_share), groups, proximity, self.resamples)["BR"]
+            clipped = self._proximity(method, groups)
             by_family = [self._of_family(shares, name) for name in names]
             returns = self._mean(self.games(method, lambda returns, _: returns), groups)
             with_itself, others = self._returns(method, SELF), self._returns(method, CROSS)
@@ -165,6 +166,13 @@ class Scores:
                 )
             )
         return ResultTable(tuple(columns), tuple(rows), self.title)
+
+    def _proximity(self, method: str, groups: Sequence[str]) -> Estimate | None:
+        """Return BR-Prox; None if a best response earns nothing, so that returns are no shares of it."""
+        if any(_best(line) <= 0.0 for line in self.lines if line.kind == PARTNER and line.partner in self.families):
+            return None
+        proximity = {"BR": robust.best_response_proximity}
+        return robust.nested_intervals(self.games(method, plain_share), groups, proximity, self.resamples)["BR"]
 
     def _of_family(self, games: robust.Games, name: str) -> Estimate:
         members = [p for p, family in enumerate(self.families.values()) if family == name]

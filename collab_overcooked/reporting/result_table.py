@@ -91,7 +91,7 @@ class Column:
         value = value * self.scale
         if digits is None:
             return f"{value:,.0f}" if abs(value) >= 10 else f"{value:.2g}"
-        return f"{value:,.{digits}f}"
+        return f"{value:z,.{digits}f}"
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from collab_overcooked.evaluation.partner_table import HEAT_MAP, PROFILE, Scores
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.policies.policy_file import is_stand_in
 from collab_overcooked.policies.specs import PolicySpec
-from collab_overcooked.reporting.result_table import Column, ResultTable
+from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 
 from .writing import RESULTS, code, table
 
@@ -90,7 +90,7 @@ def partner_summary() -> str:
         for row in wide.rows:
             mean, lowest = row[keys["mean"]], row[keys["lowest family"]]
             assert isinstance(mean, Estimate) and isinstance(lowest, Estimate)
-            shown = f"{wide.columns[keys['mean']].text(mean)[0]} ({lowest.value:.2f})"
+            shown = f"{wide.columns[keys['mean']].text(mean)[0]} ({lowest.value:z.2f})"
             cells.setdefault(str(row[0]), {})[pool] = shown
     methods = [name for name in (*NAMES.values(), *cells) if name in cells]
     rows = [(name, *(cells[name].get(pool, "") for pool in POOLS)) for name in dict.fromkeys(methods)]
@@ -150,4 +150,27 @@ def _fact(pool: str) -> Callable[[], str]:
     return fact
 
 
-FACTS = (partner_summary, beside_zsc_eval, best_responses, *map(_fact, POOLS))
+WHY_FCP = {
+    "fcp": "FCP",
+    "gru": "FCP, GRU",
+    "self": "FCP and itself",
+    "gru_self": "FCP and itself, GRU",
+    "cec": "cross-environment training",
+}
+
+
+def partners_why_fcp() -> str:
+    """Return what egos trained in other ways earn beside unseen self-play partners and with their other seeds."""
+    heads = HEADS | {"worst tenth": "worst tenth", "selfplay": "unseen self-play"}
+    rows: list[tuple[Cell, ...]] = []
+    columns: list[Column] = []
+    for name in ("why_fcp", "cec"):
+        wide = Scores(read_scores([RESULTS / f"partners_{name}.jsonl"])).table()
+        position = {column.name: i for i, column in enumerate(wide.columns)}
+        chosen = [position[name] for name in heads if name in position and name != "lowest family"]
+        columns = [replace(wide.columns[i], name=heads[wide.columns[i].name]) for i in chosen]
+        rows += [(WHY_FCP[str(row[0])], *(row[i] for i in chosen[1:])) for row in wide.rows]
+    return ResultTable(tuple(columns), tuple(rows)).markdown()
+
+
+FACTS = (partner_summary, partners_why_fcp, beside_zsc_eval, best_responses, *map(_fact, POOLS))

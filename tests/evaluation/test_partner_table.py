@@ -82,10 +82,12 @@ def test_partners_that_say_nothing_are_left_out_by_name():
     lines = two_methods()
     for method, ego in (("a", "a1"), ("a", "a2"), ("b", "b1")):
         lines += [line(method, ego, "unknown", [5], best=None)]
-        lines += [line(method, ego, "hopeless", [5], lower=46.0)]
+        lines += [line(method, ego, "hopeless", [5], lower=61.0)]
         lines += [line(method, ego, "untried", [5], lower=None)]
         vague = {"return": 100.0, "low": 70.0, "high": 130.0, "by": "greedy", "games": 4}
         lines += [line(method, ego, "vague", [5], best=vague)]
+        lost = {"return": -1.0, "low": -1.0, "high": -1.0, "by": "greedy", "games": 4}
+        lines += [line(method, ego, "lost", [-1], best=lost, lower=-1.0)]
         lines += [line(method, ego, "b1", [5], seen="itself" if method == "b" else "unseen family")]
     lines += [line("a", "a1", "rare", [5])]
     scores = Scores(convert(lines, list[PartnerScore]), 20)
@@ -93,13 +95,25 @@ def test_partners_that_say_nothing_are_left_out_by_name():
     notes = "\n".join(scores.notes())
     for text in (
         "unknown, no best response is known",
-        "hopeless, its best response earns 100 (90 to 110), a random ego 46",
+        "hopeless, its best response earns 100 (90 to 110), a random ego 61",
         "untried, the return of a random ego is not known",
         "vague, its best response earns 100 (70 to 130), a random ego 20",
+        "lost, its best response earns -1 (-1 to -1), a random ego -1",
         "b1, it is the ego b",
         "rare, not met by every ego",
     ):
         assert f"left out: {text}" in notes
+
+
+def test_returns_may_be_negative() -> None:
+    """A best response that loses less than a random ego is an end of the scale, but no share of it is a return."""
+    best = {"return": -1.0, "low": -2.0, "high": 0.0, "by": "greedy", "games": 4}
+    lines = [*two_methods(), *(line("a", ego, "z", [-6], best=best, lower=-11.0) for ego in ("a1", "a2"))]
+    lines += [line("b", "b1", "z", [-1], best=best, lower=-11.0)]
+    scores = Scores(convert(lines, list[PartnerScore]), 20)
+    assert list(scores.families) == ["x", "y", "z"]
+    assert row(scores, "a")["family scripted"] == pytest.approx((0.75 + 0.5) / 2)
+    assert row(scores, "a")["BR-Prox"] is None and row(scores, "b")["BR-Prox"] is None
 
 
 @pytest.mark.parametrize(("test_partners", "heading"), [(17, "2 of 17"), (2, "2"), (None, "2")])

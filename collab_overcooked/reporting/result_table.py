@@ -75,9 +75,8 @@ class Column:
         interval = ""
         if cell.low is not None and cell.high is not None and cell.low != cell.high:
             digits = self.digits if self.ends is None else self.ends
-            interval = (
-                f"{self._number(cell.low, digits)}{'–' if cell.low >= 0 else ' to '}{self._number(cell.high, digits)}"
-            )
+            low, high = self._number(cell.low, digits), self._number(cell.high, digits)
+            interval = f"{low} to {high}" if low.startswith("-") else f"{low}–{high}"
         return self._number(cell.value, self.digits), interval
 
     def with_interval(self, cell: Cell) -> str:

@@ -110,6 +110,11 @@ class Scores:
         egos = dict.fromkeys(ego for ego, _ in cells)
         return [[np.concatenate(cells[ego, partner]) for partner in self.families] for ego in egos]
 
+    def _million_steps(self, method: str) -> float | None:
+        """Return the environment steps of a method's longest training in millions; None for programs."""
+        steps = [line.steps for line in self.lines if line.method == method and line.steps]
+        return max(steps) / 1e6 if steps else None
+
     def _fewest_games(self, method: str) -> int:
         """Return the number of games beside the partner with the fewest, of all seeds and seats together."""
         games = Counter[str]()
@@ -136,7 +141,8 @@ class Scores:
             "worst tenth": robust.worst_tenth,
             "lowest family": lambda scores: robust.lowest_group(scores, groups),
         }
-        columns = [Column("method"), Column("seeds", "number", 0), Column("games", "number", 0)]
+        columns = [Column("method"), Column("seeds", "number", 0), Column("million steps", "number", None)]
+        columns += [Column("games", "number", 0)]
         columns += [Column(n, "estimate", 2) for n in statistics]
         columns += [Column("BR-Prox", "estimate", 2), *(Column(n, "estimate", 2, key=f"family {n}") for n in names)]
         digits = 2 if max(abs(number) for line in self.lines for number in line.returns) < SMALL else 1
@@ -155,6 +161,7 @@ class Scores:
                 (
                     method,
                     len(shares),
+                    self._million_steps(method),
                     self._fewest_games(method),
                     *robustly.values(),
                     clipped,

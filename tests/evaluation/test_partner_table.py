@@ -49,9 +49,14 @@ def row(scores: Scores, method: str) -> dict[str, Any]:
 
 
 def test_shares_are_of_the_way_from_a_random_ego_to_the_best_response():
-    scores = Scores(convert(two_methods(), list[PartnerScore]), 20)
+    lines = [
+        one | ({"steps": 500_000 if one["ego"] == "a1" else 400_000} if one["method"] == "a" else {})
+        for one in two_methods()
+    ]
+    scores = Scores(convert(lines, list[PartnerScore]), 20)
     first, second = row(scores, "a"), row(scores, "b")
     assert first["seeds"] == 2 and second["seeds"] == 1
+    assert first["million steps"] == 0.5 and second["million steps"] is None
     assert first["family scripted"] == pytest.approx((80 - 20) / 80) and first["family clone"] == pytest.approx(1)
     assert first["mean"] == first["by partner"] == pytest.approx((0.75 + 1) / 2) and first[
         "lowest family"

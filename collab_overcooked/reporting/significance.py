@@ -37,8 +37,8 @@ INDEPENDENT_NOTE = (
 )
 ANOVA_NOTE = (
     "One-way analysis of variance, of {kind}s that share no units: η² is the share of variance that the {kind}s "
-    "explain, 95 % interval of the noncentral F distribution. Repeated measures, of {kind}s that share units: the units "
-    "that are in every {kind}, each its own control; η² is partial, p is corrected as Greenhouse and Geisser do."
+    "explain, 95 % interval of the noncentral F distribution. Repeated measures, of {kind}s that share units: the "
+    "units that are in every {kind}, each its own control; η² is partial, p is corrected as Greenhouse and Geisser do."
 )
 HOLM_NOTE = "p (Holm): p corrected for all pairs of {kind}s of a measure."
 TUKEY_NOTE = (

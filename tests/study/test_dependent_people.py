@@ -37,6 +37,7 @@ def dyads(
     """Let pairs of people, or larger groups, answer after their games, which differ between groups or within them."""
     content = factorial(**(block or {"order": "between"})) | {"factors": factors}
     content["participants"] = {**QUICK["participants"], "group": size, "limit": 120}
+    content["cell"]["options"]["agents"] = [size]
     content["cell"] |= {"team": ["all=person"], "label": " ".join(f"{{{name}}}" for name in factors)}
     content["forms"]["liked"]["items"][0]["optional"] = True
     content["forms"]["liked"]["items"].append({"name": "again", "choice": ["yes", "no"], "ask": "Again?"})

@@ -102,7 +102,9 @@ def test_the_number_of_participants_follows_from_the_pilot(tmp_path: Path) -> No
     assert "for partner (mate - random) × talk (on - off) = 1" in shown
 
 
-def test_an_effect_on_three_conditions_is_that_of_the_first_and_the_last(tmp_path: Path) -> None:
+def test_an_effect_on_three_conditions_is_that_of_the_first_and_the_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The one between is halfway; the effect is named by its levels, and its sign is that of their difference."""
     pytest.importorskip("scipy", reason="the extra 'stats' is not installed")
     content = changed("participants", to={"id": "PID", "keep": ["STUDY"], "limit": 20})
@@ -122,12 +124,12 @@ def test_an_effect_on_three_conditions_is_that_of_the_first_and_the_last(tmp_pat
     samples = results.samples(["liked.fun"])["liked.fun"]
     design = factorial_design(samples, {name: {"condition": name} for name in content["conditions"]})
     drawn: list[Any] = []
-    test = design.test
-    setattr(design, "test", lambda term, tables: drawn.append(tables) or test(term, tables))
+    monkeypatch.setattr(design, "test", lambda term, tables: drawn.append(tables))
     design.power(("condition",), 2.0, 4000, simulations=1)
     ((table,),) = [tables.values() for tables in drawn]
     first, between, last = table.mean(axis=0)
     assert first - last == pytest.approx(2, abs=0.15) and between == pytest.approx((first + last) / 2, abs=0.15)
+    monkeypatch.undo()
     card = power_card(results, "liked.fun", 2.0, simulations=20)
     assert "for condition (helped - third) = 2" in card.title
     assert any("halfway" in note and "F test over all levels" in note for note in card.notes)

@@ -62,7 +62,7 @@ def test_three_groups_that_share_units_are_compared_within_units() -> None:
 def test_tables_and_notes_name_what_is_compared(paired: bool) -> None:
     """In a study of pairs of people, groups are the units and conditions are compared."""
     measured = {"score": {"a": ONE, "b": OTHER, "c": THIRD}}
-    assert [column.name for column in mean_table(measured, "condition").columns] == ["Measure", "Condition", "n", "mean"]
+    assert mean_table(measured, "condition").columns[1].name == "Condition"
     tables = significance_tables(measured, paired, "condition")
     notes = {table.title: note for table, note in tables}
     columns = {table.title: [column.name for column in table.columns] for table, _ in tables}

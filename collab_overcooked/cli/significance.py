@@ -91,7 +91,7 @@ def measured_in(paths: Sequence[Path], metrics: Sequence[str]) -> Iterator[tuple
 
 
 def significance_cards(
-    title: str, measured: Mapping[str, Any], paired: bool, notes: Sequence[str] = ()
+    title: str, measured: Mapping[str, Any], paired: bool, notes: Sequence[str] = (), kind: str = "group"
 ) -> Iterator[Scorecard]:
     """Yield a card with the means, then one for each kind of test of what varies.
 
@@ -100,6 +100,7 @@ def significance_cards(
         measured: Metric -> samples.
         paired: Whether units with the same name are pairs.
         notes: Notes on the values.
+        kind: What is compared, for headings and notes.
     """
     from collab_overcooked.reporting.scorecard import Scorecard
     from collab_overcooked.reporting.significance import (
@@ -110,11 +111,11 @@ def significance_cards(
         varied,
     )
 
-    means = mean_table(measured)
+    means = mean_table(measured, kind)
     notes = (*notes, *filter(None, [constant_note(measured)]))
     yield Scorecard("means", title, (means,), notes=notes, data=means)
     tested = varied(measured)
-    tests = significance_tables(tested, paired)
+    tests = significance_tables(tested, paired, kind)
     for i, (table, note) in enumerate(tests):
         many = [MANY_NOTE] if len(tested) > 1 and i == len(tests) - 1 else []
         yield Scorecard(table.title, table.title, (replace(table, title=""),), notes=(note, *many), data=table)
@@ -129,7 +130,7 @@ def study_cards(folder: Path, metrics: Sequence[str], paired: bool) -> Iterator[
     results = StudyResults.read(folder)
     measured = results.samples(metrics)
     title = f"Study in {folder}, by condition{BOTS if results.is_rehearsal else ''}"
-    yield from significance_cards(title, measured, paired, results.notes())
+    yield from significance_cards(title, measured, paired, results.notes(), "condition")
     levels = {name: dict(condition.levels) for name, condition in results.journal.study.conditions.items()}
     if any(levels.values()):
         table = factorial_table(varied(measured), levels)

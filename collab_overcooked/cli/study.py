@@ -225,8 +225,9 @@ def study_power(
     effect: Annotated[
         float,
         Parameter(
-            help="Smallest effect of interest in units of the metric: the difference between the first and the last "
-            "level of a factor; for an interaction, between such differences."
+            help="Smallest effect of interest in units of the metric: the first level of a factor minus the last, with "
+            "those between halfway; for an interaction, the difference of such differences. Power is that of the F "
+            "test over all levels."
         ),
     ],
     term: Annotated[

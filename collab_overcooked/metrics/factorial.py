@@ -158,9 +158,9 @@ class FactorialDesign:
         """Estimate the power of a test: the share of simulated studies in which a term is significant.
 
         A simulated unit has the deviations of an observed unit, drawn with replacement, from the means of its cell,
-        plus the effect: the difference between the first and the last level of a factor, or for an interaction the
-        difference of such differences. Deviations of a cell of n units are multiplied by √(n / (n - 1)), as those from
-        an estimated mean are too small by that factor.
+        plus the effect: the first level of a factor minus the last, or for an interaction the difference of such
+        differences. Levels between the first and the last are halfway between them. Deviations of a cell
+        of n units are multiplied by √(n / (n - 1)), as those from an estimated mean are too small by that factor.
 
         Args:
             term: Factors of the effect.

@@ -22,6 +22,8 @@ from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 
 Samples = Mapping[str, Mapping[tuple[Hashable, ...], float]]
 """Group -> unit -> value. Equal units of several groups are pairs; a unit's first entry is its task."""
+GROUP = "group"
+"""What is compared, unless a caller names it."""
 
 PAIRED_NOTE = (
     "Pairs: the same task, episode and seed, or the same participants or groups. Difference: the first minus the "
@@ -34,13 +36,13 @@ INDEPENDENT_NOTE = (
     "distribution, p (ranks) of the Mann-Whitney test; all two-sided."
 )
 ANOVA_NOTE = (
-    "One-way analysis of variance, of groups that share no units: η² is the share of variance that the groups explain, "
-    "95 % interval of the noncentral F distribution. Repeated measures, of groups that share units: the units that are "
-    "in every group, each its own control; η² is partial, p is corrected as Greenhouse and Geisser do."
+    "One-way analysis of variance, of {kind}s that share no units: η² is the share of variance that the {kind}s "
+    "explain, 95 % interval of the noncentral F distribution. Repeated measures, of {kind}s that share units: the "
+    "units that are in every {kind}, each its own control; η² is partial, p is corrected as Greenhouse and Geisser do."
 )
-HOLM_NOTE = "p (Holm): p corrected for all pairs of groups of a measure."
+HOLM_NOTE = "p (Holm): p corrected for all pairs of {kind}s of a measure."
 TUKEY_NOTE = (
-    "Pairs of groups by Tukey's test (Kramer's for unequal sizes): intervals and p hold for all pairs of a measure at "
+    "Pairs of {kind}s by Tukey's test (Kramer's for unequal sizes): intervals and p hold for all pairs of a measure at "
     "once; g is Hedges'."
 )
 FACTORIAL_NOTE = (
@@ -76,22 +78,25 @@ def constant_note(measured: Mapping[str, Samples]) -> str:
     return f"Not tested, as all values are equal: {', '.join(constant)}." if constant else ""
 
 
-def mean_table(measured: Mapping[str, Samples]) -> ResultTable:
+def mean_table(measured: Mapping[str, Samples], kind: str = GROUP) -> ResultTable:
     """Return the mean of every metric in every group with its interval.
 
     Args:
         measured: Metric -> samples.
+        kind: What the groups are, such as ``"condition"``; heads their column.
     """
     rows = [
         (name, group, len(values), mean_ci(list(values.values())))
         for name, samples in measured.items()
         for group, values in samples.items()
     ]
-    columns = (Column("Measure"), Column("Group"), Column("n", "number"), Column("mean", "estimate", 3))
+    columns = (Column("Measure"), Column(kind.capitalize()), Column("n", "number"), Column("mean", "estimate", 3))
     return ResultTable(columns, tuple(rows), "Means")
 
 
-def significance_tables(measured: Mapping[str, Samples], paired: bool = True) -> list[tuple[ResultTable, str]]:
+def significance_tables(
+    measured: Mapping[str, Samples], paired: bool = True, kind: str = GROUP
+) -> list[tuple[ResultTable, str]]:
     """Return tables of significance tests, each with an explanatory note.
 
     Args:
@@ -99,6 +104,7 @@ def significance_tables(measured: Mapping[str, Samples], paired: bool = True) ->
             of independent samples. More groups are compared by analysis of variance for repeated measures and such
             tests of each pair if any two share units, otherwise by one-way analysis of variance and Tukey's test.
         paired: Whether equal units are pairs.
+        kind: What the groups are, such as ``"condition"``, for notes and columns.
     """
     pairs: list[tuple[Cell, ...]] = []
     independent: list[tuple[Cell, ...]] = []
@@ -123,12 +129,12 @@ def significance_tables(measured: Mapping[str, Samples], paired: bool = True) ->
             else:
                 independent.append(_independent_row(name, couple, test, p_holm))
     has_many = any(len(samples) > 2 for samples in measured.values())
-    corrections, note = ((_HOLM,), f" {HOLM_NOTE}") if has_many else ((), "")
+    corrections, note = ((_HOLM,), f" {HOLM_NOTE.format(kind=kind)}") if has_many else ((), "")
     tables = [
         ((*_PAIRED, *corrections), pairs, "Paired tests", PAIRED_NOTE + note),
         ((*_INDEPENDENT, *corrections), independent, "Tests of independent samples", INDEPENDENT_NOTE + note),
-        (_ANOVA, variances, "Analyses of variance", ANOVA_NOTE),
-        (_TUKEY, comparisons, "Tukey's comparisons", TUKEY_NOTE),
+        (_anova(kind), variances, "Analyses of variance", ANOVA_NOTE.format(kind=kind)),
+        (_TUKEY, comparisons, "Tukey's comparisons", TUKEY_NOTE.format(kind=kind)),
     ]
     return [
         (ResultTable(columns, tuple(row[: len(columns)] for row in rows), title), note)
@@ -206,17 +212,18 @@ def _independent_row(name: str, couple: Samples, test: TwoSampleTest, p_holm: fl
     return (name, f"{first} - {second}", len(one), len(other), *tested, p_holm)
 
 
-_ANOVA = (
-    Column("Measure"),
-    Column("analysis"),
-    Column("groups", "number"),
-    Column("n", "number"),
-    Column("F", "number", 2),
-    Column("df", "text"),
-    Column("p", "number", None),
-    Column("η²", "estimate", 3, key="eta_squared"),
-    Column("ε", "number", 3, key="epsilon"),
-)
+def _anova(kind: str) -> tuple[Column, ...]:
+    return (
+        Column("Measure"),
+        Column("analysis"),
+        Column(f"{kind}s", "number"),
+        Column("n", "number"),
+        Column("F", "number", 2),
+        Column("df", "text"),
+        Column("p", "number", None),
+        Column("η²", "estimate", 3, key="eta_squared"),
+        Column("ε", "number", 3, key="epsilon"),
+    )
 
 
 def _anova_rows(name: str, samples: Samples, share_units: bool) -> list[tuple[Cell, ...]]:

@@ -11,6 +11,9 @@ from collab_overcooked.play.people import MEDIUM, SMALL
 TIME, SIZES = "ISO 8601 with milliseconds, UTC", "small, medium or large"
 ROUND = "Round of the group within its condition, from 1; one that was begun again counts once."
 EPISODE = "Running number of the record within its task and condition, over all groups, from 0; see round."
+CURRENCY = "currency of the study"
+PER_CONDITION = "(Asked after the condition; repeated in each of its rounds.)"
+PER_PERSON = "(Asked apart from the conditions; repeated in every row of the participant.)"
 WIDTHS = f"Below {SMALL} pixels it is small, from {MEDIUM} large."
 
 
@@ -70,7 +73,9 @@ COLUMNS = (
         values="ISO 8601, UTC",
     ),
     StudyColumn("participants", "minutes", "number", "From consent to the end.", unit="min"),
-    StudyColumn("participants", "bonus", "number", "Bonus by the rule of the study; empty if it pays none."),
+    StudyColumn(
+        "participants", "bonus", "number", "Bonus by the rule of the study; empty if it pays none.", unit=CURRENCY
+    ),
     StudyColumn(
         "participants",
         "window",
@@ -155,6 +160,7 @@ COLUMNS = (
         "bonus",
         "number",
         "Bonus for the round, before the largest sum applies; empty if the study pays none.",
+        unit=CURRENCY,
     ),
     StudyColumn("episodes", "started", "time", "When the round began; not in anonymous exports.", values=TIME),
     StudyColumn("episodes", "answered", "time", "When the round was over; not in anonymous exports.", values=TIME),

@@ -14,9 +14,11 @@ CONDITION = "condition"
 """Factor of a study without factors; its levels are the conditions."""
 NOTE = (
     "Each simulated study draws the deviations of observed units from the means of their cells, with replacement, and "
-    "adds the effect. False positives: the share that is significant without the effect. Where it is far above the "
-    "level of significance, the pilot has too few units, or too skewed ones, for studies of that size, and their power "
-    "means nothing. Bots answer and play at random: their deviations are no estimate of people's, a pilot's are."
+    "adds the effect, with levels between the first and the last of a factor halfway between them. Power is that of "
+    "the F test over all levels, not of tests of pairs. False positives: the share that is significant without the "
+    "effect. Where it is far above the level of significance, the pilot has too few units, or too skewed ones, for "
+    "studies of that size, and their power means nothing. Bots answer and play at random: their deviations are no "
+    "estimate of people's, a pilot's are."
 )
 
 
@@ -80,6 +82,9 @@ def power_card(
         by_chance = design.power(tested, 0.0, point.units, alpha=alpha, simulations=simulations, seed=seed)
         rows.append((point.units, point.power, by_chance))
     table = ResultTable(columns, tuple(rows))
-    tests = f"{':'.join(tested)} = {effect:g}"
-    title = f"{metric}: {size}{total} reach a power of {power:g} for {tests}{BOTS if results.is_rehearsal else ''}"
+    ends = {name: f"{known[0]} - {known[-1]}" for name, known in design.factors.items()}
+    tests = " × ".join(f"{name} ({ends[name]})" for name in tested)
+    title = f"{metric}: {size}{total} reach a power of {power:g} for {tests} = {effect:g}"
+    if results.is_rehearsal:
+        title += BOTS
     return Scorecard("power", title, (table,), notes=(*results.notes(), NOTE), data=table)

@@ -27,7 +27,15 @@ from collab_overcooked.reporting.differences import episode_values, score_metric
 from collab_overcooked.reporting.result_table import Cell, table_of_mappings
 from collab_overcooked.runner.match import env_key
 from collab_overcooked.runner.records import RECORDS, dump_line, read_packed
-from collab_overcooked.study.columns import COLUMNS, COLUMNS_OF, OF_PARTICIPANTS, answer_column, seconds_of
+from collab_overcooked.study.columns import (
+    COLUMNS,
+    COLUMNS_OF,
+    OF_PARTICIPANTS,
+    PER_CONDITION,
+    PER_PERSON,
+    answer_column,
+    seconds_of,
+)
 from collab_overcooked.study.design import ENDS, REFUSALS, Condition, Study
 from collab_overcooked.study.journal import CONDITIONS, ID_BYTES, JOURNAL, REHEARSAL, Journal, Participant, study_of
 
@@ -132,6 +140,12 @@ class StudyResults:
                         yield name, condition, ("group", self._group(record)), value
 
     def _answer_values(self) -> Iterator[tuple[str, str, tuple[Any, ...], float]]:
+        for question, group, _, answers in self._tested_answers():
+            for condition, value in answers.items():
+                yield question, condition, ("group", group), value
+
+    def _tested_answers(self) -> Iterator[tuple[str, Cell, Cell, dict[str, float]]]:
+        """Yield question, group, member and answers by condition, of members whose answers to it are tested."""
         completed = self.completed
         newest: dict[tuple[str, Cell], dict[Cell, dict[str, float]]] = {}  # by question and group, member, condition
         for row in self.answers():
@@ -141,11 +155,9 @@ class StudyResults:
                 members.setdefault(row["id"], {})[str(row["condition"])] = float(answer)
         for (question, group), members in newest.items():
             most = max(map(len, members.values()))
-            for answers in members.values():
-                if len(answers) < most:  # the group's mean in each condition is of the same people
-                    continue
-                for condition, value in answers.items():
-                    yield question, condition, ("group", group), value
+            for member, answers in members.items():
+                if len(answers) == most:  # the group's mean in each condition is of the same people
+                    yield question, group, member, answers
 
     def _untested(self, question: str) -> str:
         """Return the error message for a question without values."""
@@ -177,10 +189,18 @@ class StudyResults:
         others = ", ".join(f"{count} {end}" for end, count in ends.items())
         notes = [f"{note}; left out: {others}." if others else f"{note}."]
         if journal.study.group > 1:
-            notes.append(
+            note = (
                 f"Units (n) are groups of {journal.study.group} people: answers are averaged within a group, as its "
                 "members are not independent."
             )
+            members: dict[Cell, set[Cell]] = {}
+            for _, group, member, _ in self._tested_answers():
+                members.setdefault(group, set()).add(member)
+            for size, count in sorted(Counter(map(len, members.values())).items()):
+                if size < journal.study.group:
+                    people = "one member" if size == 1 else f"{size} members"
+                    note += f" {count} of {len(members)} groups: answers of {people} only."
+            notes.append(note)
         rows = [
             row for row, members in zip(journal.rows, journal.groups, strict=True) if completed.intersection(members)
         ]
@@ -407,14 +427,24 @@ class StudyResults:
         rows: list[Row] = []
         for condition, records in self.records.items():
             for record in records:
-                names = [name for name in metrics_of(record.env_id) if name not in ("success", "steps")]
-                numbers: Row = {}
-                for name, value in measure(record, names).items():
-                    if isinstance(value, (int, float)):
-                        numbers[name] = int(value) if isinstance(value, bool) else value
+                numbers = self._measured[condition, record.task, record.episode]
                 people = [self._episode_row(condition, record, agent) | numbers for agent in record.people]
                 rows += self._in_order("episodes", people, numbers)
         return rows
+
+    @cached_property
+    def _measured(self) -> dict[tuple[str, str, int], Row]:
+        """Metrics of each record that are numbers, by condition, task and episode."""
+        measured: dict[tuple[str, str, int], Row] = {}
+        for condition, records in self.records.items():
+            for record in records:
+                names = [name for name in metrics_of(record.env_id) if name not in ("success", "steps")]
+                measured[condition, record.task, record.episode] = {
+                    name: int(value) if isinstance(value, bool) else value
+                    for name, value in measure(record, names).items()
+                    if isinstance(value, (int, float))
+                }
+        return measured
 
     def _episode_row(self, condition: str, record: EpisodeRecord, agent: str) -> Row:
         participant = record.people[agent]
@@ -525,22 +555,30 @@ class StudyResults:
             _described(table, factor, "text", f"Factor of the conditions: {factor}.", " | ".join(levels))
             for factor, levels in study.factors.items()
             for table, columns in COLUMNS_OF.items()
-            if {"condition", "conditions"} & set(columns)
+            if {"condition", "conditions"} & set(columns) and not (options.cut_text and table == TEXTS)
         ]
-        games = {record.env_id for records in self.records.values() for record in records}
-        for env_id in sorted(games):
+        measured: dict[str, set[str]] = {}
+        for condition, records in self.records.items():
+            for record in records:
+                numbers = self._measured[condition, record.task, record.episode]
+                measured.setdefault(record.env_id, set()).update(numbers)
+        for env_id, names in sorted(measured.items()):
             rows += [
                 _described("episodes", metric.name, "number", metric.meaning, unit=metric.unit)
                 for metric in metrics_of(env_id).values()
-                if metric.name not in ("success", "steps")
+                if metric.name in names
             ]
+        given = {(row["form"], row["item"]) for row in self.answers()} if measured else set()
+        after_conditions = {block.after for block in study.blocks}
         for form in study.forms.values():
             for item in form.items:
                 if options.cut_text and item.kind == "text":
                     continue
                 kind = "text" if item.kind in ("choice", "many", "text") else "integer"
-                names = (("answers", f"{form.name}.{item.name}"), ("tidy", answer_column(form.name, item.name)))
-                rows += [_described(table, name, kind, item.ask, item.meaning()) for table, name in names]
+                rows.append(_described("answers", f"{form.name}.{item.name}", kind, item.ask, item.meaning()))
+                if (form.name, item.name) in given:
+                    meaning = f"{item.ask} {PER_CONDITION if form.name in after_conditions else PER_PERSON}"
+                    rows.append(_described("tidy", answer_column(form.name, item.name), kind, meaning, item.meaning()))
         rows += [_condition_row(condition) for condition in study.conditions.values()]
         rows += [_described("participants", f"end={end}", "text", text) for end, text in (ENDS | REFUSALS).items()]
         of_participants = ("id", "group", *OF_PARTICIPANTS)

@@ -6,9 +6,11 @@ import pytest
 
 from collab_overcooked.metrics.hypothesis_tests import holm
 from collab_overcooked.reporting.significance import (
+    ANOVA_NOTE,
     HOLM_NOTE,
     INDEPENDENT_NOTE,
     PAIRED_NOTE,
+    TUKEY_NOTE,
     constant_note,
     factorial_table,
     mean_table,
@@ -48,11 +50,30 @@ def test_three_groups_that_share_units_are_compared_within_units() -> None:
     """Answers of the same people are never tested as those of different people."""
     (pairs, note), (variances, _) = significance_tables({"score": {"a": ONE, "b": OTHER, "c": THIRD}})
     assert (variances.title, pairs.title) == ("Analyses of variance", "Paired tests")
-    assert [row[1] for row in variances.rows] == ["repeated measures"] and HOLM_NOTE in note
+    assert [row[1] for row in variances.rows] == ["repeated measures"]
+    assert HOLM_NOTE.format(kind="group") in note and "all pairs of groups" in note
     assert [row[1] for row in pairs.rows] == COUPLES
     rows = pairs.to_dict()["rows"]
     corrected = [row["p_holm"] for row in rows]
     assert corrected == holm([row["p"] for row in rows]) and corrected[0] > rows[0]["p"]
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_tables_and_notes_name_what_is_compared(paired: bool) -> None:
+    """In a study of pairs of people, groups are the units and conditions are compared."""
+    measured = {"score": {"a": ONE, "b": OTHER, "c": THIRD}}
+    assert mean_table(measured, "condition").columns[1].name == "Condition"
+    tables = significance_tables(measured, paired, "condition")
+    notes = {table.title: note for table, note in tables}
+    columns = {table.title: [column.name for column in table.columns] for table, _ in tables}
+    assert columns["Analyses of variance"][2] == "conditions"
+    assert notes["Analyses of variance"] == ANOVA_NOTE.format(kind="condition")
+    if paired:
+        assert notes["Paired tests"] == f"{PAIRED_NOTE} {HOLM_NOTE.format(kind='condition')}"
+    else:
+        assert notes["Tukey's comparisons"] == TUKEY_NOTE.format(kind="condition")
+    corrections = notes["Paired tests" if paired else "Tukey's comparisons"].removeprefix(PAIRED_NOTE)
+    assert "airs of conditions" in corrections and "group" not in corrections + notes["Analyses of variance"]
 
 
 @pytest.mark.parametrize(("third", "paired"), [(THIRD, False), (group(9.0, 8.0, 9.5, first=9), True)])
@@ -82,6 +103,7 @@ def test_metrics_without_any_difference_are_named_and_not_tested() -> None:
 
 def test_means_have_a_row_for_each_measure_and_group() -> None:
     table = mean_table({"score": {"one": ONE, "other": OTHER}, "steps": {"one": group(7.0)}})
+    assert [column.name for column in table.columns] == ["Measure", "Group", "n", "mean"]
     assert [(row[0], row[1], row[2], row[3].value) for row in table.rows] == [
         ("score", "one", 4, 4.5),
         ("score", "other", 4, 3.0),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,22 +24,32 @@ Fun = Callable[[int, int, str], int | None]
 TALK = {"talk": [True, False]}  # as YAML reads on and off
 
 
-def dyads(folder: Path, fun: Fun, groups: int = 4, factors: Any = TALK, **block: Any) -> Path:
-    """Let pairs of people answer after their games, which differ between pairs or within them."""
+def dyads(
+    folder: Path,
+    fun: Fun,
+    groups: int = 4,
+    factors: Any = TALK,
+    *,
+    size: int = 2,
+    ends: Mapping[tuple[int, int], str] = {},
+    **block: Any,
+) -> Path:
+    """Let pairs of people, or larger groups, answer after their games, which differ between groups or within them."""
     content = factorial(**(block or {"order": "between"})) | {"factors": factors}
-    content["participants"] = {**QUICK["participants"], "group": 2, "limit": 100}
+    content["participants"] = {**QUICK["participants"], "group": size, "limit": 120}
+    content["cell"]["options"]["agents"] = [size]
     content["cell"] |= {"team": ["all=person"], "label": " ".join(f"{{{name}}}" for name in factors)}
     content["forms"]["liked"]["items"][0]["optional"] = True
     content["forms"]["liked"]["items"].append({"name": "again", "choice": ["yes", "no"], "ask": "Again?"})
     with Journal.open(folder, read_study(content)) as journal:
         for group in range(groups):
-            pair = [journal.join({"PID": f"p{group}.{member}"}) for member in range(2)]
+            pair = [journal.join({"PID": f"p{group}.{member}"}) for member in range(size)]
             journal.form_group([person.id for person in pair], group)
             for member, person in enumerate(pair):
                 while (step := journal.step_of(person)) is not None:
                     answers = {"fun": fun(group, member, step.condition), "again": "yes"}
                     journal.passed(person) if step.kind == "play" else journal.answered(person, answers)
-                journal.end(person, "done")
+                journal.end(person, ends.get((group, member), "done"))
     return folder
 
 
@@ -77,6 +87,35 @@ def test_conditions_within_pairs_are_compared_by_the_means_of_pairs(tmp_path: Pa
     expected = paired_test([1, 2.5, 1])
     assert tested["pairs"] == 3 and tested["difference"]["value"] == pytest.approx(1.5)
     assert (tested["p"], tested["d_z"]["value"]) == (pytest.approx(expected.p), pytest.approx(expected.effect.value))
+
+
+def test_groups_with_answers_of_some_members_only_are_counted(tmp_path: Path) -> None:
+    """Who left is no member whose answers count, nor is one who answered after fewer games than another did."""
+
+    def note(name: str, fun: Fun, **groups: Any) -> str:
+        found = rows_of(dyads(tmp_path / name, fun, **groups))["means"]["notes"][1]
+        return str(found).partition("not independent.")[2].strip()
+
+    everybody: Fun = lambda group, member, condition: group + 1  # noqa: E731
+    assert note("complete", everybody) == ""
+    left = {(0, 0): "left", (2, 1): "inattentive", (3, 0): "left", (3, 1): "left"}
+    assert note("left", everybody, groups=5, ends=left) == "2 of 4 groups: answers of one member only."
+    half: Fun = lambda group, member, condition: None if (group, member, condition) == (1, 0, "off") else 1  # noqa: E731
+    assert note("half", half, order="balanced") == "1 of 4 groups: answers of one member only."
+    assert note("nobody", lambda group, member, condition: group if group else None) == ""
+    gone = {(0, 0): "left", (1, 0): "left", (2, 0): "left", (2, 1): "left"}
+    assert note("three", everybody, size=3, ends=gone) == (
+        "1 of 4 groups: answers of one member only. 2 of 4 groups: answers of 2 members only."
+    )
+
+
+def test_conditions_are_headed_as_such_beside_groups_of_people(tmp_path: Path) -> None:
+    folder = dyads(
+        tmp_path / "run", lambda group, *_: (1, 3, 5, 2, 3, 4)[group], 6, {"amount": ["none", "some", "all"]}
+    )
+    found = rows_of(folder)
+    assert [row["Condition"] for row in found["means"]["tables"][0]["rows"]] == ["none", "some", "all"]
+    assert found["Analyses of variance"]["conditions"] == 3
 
 
 def test_three_conditions_between_pairs_are_compared_by_the_means_of_pairs(tmp_path: Path) -> None:

@@ -9,10 +9,11 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from study.world import QUICK, factorial
+from study.world import QUICK, changed, factorial
 from support.cli_runner import CliRunner
 
 from collab_overcooked.cli import app
+from collab_overcooked.reporting.significance import factorial_design
 from collab_overcooked.study.journal import Journal
 from collab_overcooked.study.power import power_card
 from collab_overcooked.study.reader import read_study
@@ -94,8 +95,44 @@ def test_the_number_of_participants_follows_from_the_pilot(tmp_path: Path) -> No
     assert small > 2 * large > 4, "half of an effect takes about four times as many"
     assert units(within, "--effect", "0.5") < 4 * small, "people are their own controls"
     assert units(between, "--effect", "1", "--term", "partner:talk") > large
-    shown = power(between, "--effect", "1").output
-    assert f"{large} participants per cell ({4 * large} in all)" in " ".join(shown.split())
+    shown = " ".join(power(between, "--effect", "1").output.split())
+    assert f"{large} participants per cell ({4 * large} in all)" in shown
+    assert "for partner (mate - random) = 1" in shown
+    shown = " ".join(power(between, "--effect", "1", "--term", "partner:talk").output.split())
+    assert "for partner (mate - random) × talk (on - off) = 1" in shown
+
+
+def test_an_effect_on_three_conditions_is_that_of_the_first_and_the_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The one between is halfway; the effect is named by its levels, and its sign is that of their difference."""
+    pytest.importorskip("scipy", reason="the extra 'stats' is not installed")
+    content = changed("participants", to={"id": "PID", "keep": ["STUDY"], "limit": 20})
+    content["conditions"]["third"] = content["conditions"]["helped"] | {"label": "C"}
+    content["blocks"] = [{"play": list(content["conditions"]), "after": "liked"}]
+    del content["forms"]["before"]
+    draw = random.Random(4)
+    with Journal.open(tmp_path / "run", read_study(content)) as journal:
+        for n in range(12):
+            person = journal.join({"PID": f"p{n}"})
+            journal.form_group([person.id])
+            while (step := journal.step_of(person)) is not None:
+                answers = {"fun": draw.randint(1, 5), "why": ""}
+                journal.passed(person) if step.kind == "play" else journal.answered(person, answers)
+            journal.end(person, "done")
+    results = StudyResults.read(tmp_path / "run")
+    samples = results.samples(["liked.fun"])["liked.fun"]
+    design = factorial_design(samples, {name: {"condition": name} for name in content["conditions"]})
+    drawn: list[Any] = []
+    monkeypatch.setattr(design, "test", lambda term, tables: drawn.append(tables))
+    design.power(("condition",), 2.0, 4000, simulations=1)
+    ((table,),) = [tables.values() for tables in drawn]
+    first, between, last = table.mean(axis=0)
+    assert first - last == pytest.approx(2, abs=0.15) and between == pytest.approx((first + last) / 2, abs=0.15)
+    monkeypatch.undo()
+    card = power_card(results, "liked.fun", 2.0, simulations=20)
+    assert "for condition (helped - third) = 2" in card.title
+    assert any("halfway" in note and "F test over all levels" in note for note in card.notes)
 
 
 def test_power_of_a_small_pilot_stands_beside_its_false_positives(

@@ -26,7 +26,7 @@ from collab_overcooked.core.record import MessageEntry
 from collab_overcooked.metrics.registry import metrics_of
 from collab_overcooked.reporting.sample_sizes import SAME_PEOPLE
 from collab_overcooked.runner.records import RECORDS, read_records
-from collab_overcooked.study.columns import COLUMNS_OF, OF_PARTICIPANTS, answer_column
+from collab_overcooked.study.columns import COLUMNS_OF, OF_PARTICIPANTS, PER_CONDITION, PER_PERSON, answer_column
 from collab_overcooked.study.design import Study
 from collab_overcooked.study.journal import JOURNAL, PEOPLE, Journal, study_of
 from collab_overcooked.study.reader import read_study
@@ -149,7 +149,7 @@ def test_those_who_did_not_complete_a_study_are_left_out_and_counted(tmp_path: P
     pytest.importorskip("scipy", reason="the extra 'stats' is not installed")
     folder = answered_study(tmp_path / "run", ["done", "left", "done", "screened", "", "done", "left"])
     means, *_ = significance(folder)
-    rows = {row["Group"]: row for row in means["tables"][0]["rows"]}
+    rows = {row["Condition"]: row for row in means["tables"][0]["rows"]}
     assert {name: (row["n"], row["mean"]["value"]) for name, row in rows.items()} == {
         "helped": (3, 4.0),
         "hindered": (3, pytest.approx(10 / 3)),
@@ -293,10 +293,8 @@ def test_the_codebook_describes_what_is_exported(
         with (tmp_path / f"{name}.csv").open() as file:
             header = next(csv.reader(file))
         assert set(header) <= {column for table, column in book if table == name}, name
-        described = {column for table, column in book if table == name and "." not in column}
-        assert {column for column in described if column in COLUMNS_OF[name] or column.startswith("answer_")} <= set(
-            header
-        )
+        described = {column for table, column in book if table == name and not set(".=") & set(column)}
+        assert described == set(header), name
     tables = {"participants", "answers", "pages", "episodes", "decisions", "tidy"}
     assert {table for table, _ in book} == tables | (set() if options.get("cut_text") else {"messages"})
     assert ("number" in (tmp_path / "participants.csv").read_text().splitlines()[0].split(",")) is True
@@ -414,12 +412,85 @@ def test_the_snippet_of_the_docs_reads_the_tables(
         writer = csv.DictWriter(file, list(tables["decisions"][0]))
         writer.writeheader()
         writer.writerows(tables["decisions"])
+    people = tables["participants"]
+    completed = [row for row in people if row["end"] == "done"]
+    completed[0]["end"] = "left"  # whose decisions and answers stay in the tables
+    with (tmp_path / "tables" / "participants.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(people[0]))
+        writer.writeheader()
+        writer.writerows(people)
     names: dict[str, Any] = {}
     exec(code, names)
     model = names["model"]
-    assert model.nobs == len(tables["decisions"]) and len(model.model.group_labels) == 4
+    counted = [row for row in tables["decisions"] if row["id"] != completed[0]["id"]]
+    assert model.nobs == len(counted) < len(tables["decisions"]) and len(model.model.group_labels) == 3
     assert model.fe_params["C(condition)[T.hindered]"] > 0
-    assert names["scales"].shape == (8, 1) and names["scales"]["fun"].between(1, 5).all()
+    assert names["scales"].shape == (6, 1) and names["scales"]["liked", "fun"].between(1, 5).all()
+
+
+def test_the_analyses_of_the_docs_in_r_have_one_row_for_each_answer(
+    rehearsed: tuple[Path, Any], tmp_path: Path
+) -> None:
+    """Everybody plays two rounds of each condition, and answers once after both."""
+    folder = tmp_path / "twice"
+    play_again(rehearsed[0], folder)
+    export(folder, tmp_path / "out", ExportOptions())
+    with (tmp_path / "out" / "tidy.csv").open() as file:
+        tidy = list(csv.DictReader(file))
+    blocks = re.findall(r"^```r\n(.*?)^```", GUIDE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 2
+    for code in blocks:
+        assert 'tidy <- subset(read.csv("tables/tidy.csv", na.strings = ""), end == "done")' in code
+        assert re.search(r"^model <- .* data = answers\)$", code, re.MULTILINE), "of the table of answers"
+        (chosen,) = re.findall(r"^answers <- unique\(tidy\[c\((.*)\)\]\)$", code, re.MULTILINE)
+        replaced = {"answer_partner_trust": "answer_liked_fun", "talk": "condition", "partner": "condition"}
+        columns = [replaced.get(name, name) for name in re.findall('"([^"]+)"', chosen)]
+        kept = {tuple(row[name] for name in columns) for row in tidy}
+        assert len(tidy) == 16 and len(kept) == 8 and {"id", "condition", "answer_liked_fun"} <= set(columns)
+
+
+def test_the_codebook_says_where_answers_are_repeated(rehearsed: tuple[Path, Any], tmp_path: Path) -> None:
+    folder = tmp_path / "twice"
+    play_again(rehearsed[0], folder)
+    export(folder, tmp_path / "out", ExportOptions())
+    with (tmp_path / "out" / "codebook.csv").open() as file:
+        book = {(row["table"], row["name"]): row for row in csv.DictReader(file)}
+    assert book["tidy", "answer_liked_fun"]["meaning"] == f"Fun? {PER_CONDITION}"
+    assert book["tidy", "answer_before_age"]["meaning"] == f"Age? {PER_PERSON}"
+    assert book["answers", "liked.fun"]["meaning"] == "Fun?"
+    assert {row["unit"] for (_, name), row in book.items() if name == "bonus"} == {"currency of the study"}
+    with (tmp_path / "out" / "tidy.csv").open() as file:
+        tidy = list(csv.DictReader(file))
+    for columns, rounds in ((("id", "condition"), 2), (("id",), 4)):
+        name = "answer_liked_fun" if len(columns) == 2 else "answer_before_age"
+        given: dict[tuple[str, ...], list[str]] = {}
+        for row in tidy:
+            given.setdefault(tuple(row[column] for column in columns), []).append(row[name])
+        assert all(len(many) == rounds and len(set(many)) == 1 and many[0] for many in given.values())
+
+
+def test_the_codebook_has_no_columns_that_no_table_has(rehearsed: tuple[Path, Any], tmp_path: Path) -> None:
+    """A question that nobody was asked, and metrics that no game measured, have no column in the tables."""
+    folder = tmp_path / "old"
+    shutil.copytree(rehearsed[0], folder)
+    journal = folder / JOURNAL
+    journal.write_text(journal.read_text().replace('"games":', '"hobbies":'))
+    export(folder, tmp_path / "some", ExportOptions())
+    for file in folder.glob("conditions/*/records.jsonl"):
+        file.write_text("")
+    export(folder, tmp_path / "none", ExportOptions())
+    described: dict[str, set[str]] = {}
+    for name in ("some", "none"):
+        with (tmp_path / name / "codebook.csv").open() as file:
+            described[name] = {row["name"] for row in csv.DictReader(file) if row["table"] in ("episodes", "tidy")}
+        with (tmp_path / name / "tidy.csv").open() as file:
+            header = set(next(csv.reader(file)))
+        columns = {column for column in described[name] if not set(".=") & set(column)}
+        assert columns == header - {"answer_before_hobbies"}, name
+    assert "answer_before_age" in described["some"] - described["none"]
+    assert "answer_before_games" not in described["some"] and "answer_before_games" not in described["none"]
+    measured = described["some"] & set(metrics_of("KitchenRush-v0"))
+    assert measured - described["none"], "metrics of games that were played"
 
 
 def test_no_table_has_texts_for_true_and_false(tables: dict[str, list[dict[str, str]]], tmp_path: Path) -> None:
@@ -551,14 +622,19 @@ def test_people_who_decline_are_refused_or_leave_have_rows(study: Study, tmp_pat
         assert [(row["name"], row["completed"]) for row in csv.DictReader(file)] == [("How", "1"), ("before", "0")]
 
 
-def test_rounds_are_numbered_for_each_group(rehearsed: tuple[Path, Any], tmp_path: Path) -> None:
-    """Everybody plays the same task again; the numbers of the records go on over all groups."""
-    folder = tmp_path / "twice"
-    shutil.copytree(rehearsed[0], folder)
+def play_again(played: Path, folder: Path) -> None:
+    """Copy a study; in the copy everybody has played the same task twice."""
+    shutil.copytree(played, folder)
     for file in folder.glob("conditions/*/records.jsonl"):
         records = [json.loads(line) for line in file.read_text().splitlines()]
         again = [record | {"episode": record["episode"] + len(records)} for record in records]
         file.write_text("".join(f"{json.dumps(record)}\n" for record in (*records, *again)))
+
+
+def test_rounds_are_numbered_for_each_group(rehearsed: tuple[Path, Any], tmp_path: Path) -> None:
+    """Everybody plays the same task again; the numbers of the records go on over all groups."""
+    folder = tmp_path / "twice"
+    play_again(rehearsed[0], folder)
     for options in ([], ["--anonymous"]):
         done = CliRunner().invoke(app, ["study", "export", str(folder), "--out", str(tmp_path / "out"), *options])
         assert done.exit_code == 0, done.output

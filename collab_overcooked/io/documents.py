@@ -89,15 +89,22 @@ class Document(Mapping[str, Any]):
         """Return an error with file and line."""
         return DocumentError(f"{self.where(*path)}: {message}")
 
-    def refuse(self, requirement: str, *path: Any) -> DocumentError:
-        """Return an error with file, line, field, requirement and actual value."""
+    def refuse(self, requirement: str, *path: Any, of_text: bool = False) -> DocumentError:
+        """Return an error with file, line, field, requirement and actual value.
+
+        Args:
+            requirement: What the value must be, for example ``"be a text"``.
+            *path: Path of the field.
+            of_text: Whether a text is due; instead of a truth value the message asks for quotation marks.
+        """
         value = self.at(*path)
         known = next((end for end in range(len(path), 0, -1) if path[:end] in self.spelled), 0)
         named = (self.spelled[path[:known]], *path[known:]) if known else path
         name = field_name(named) or "the file"
         if value is None:
             return self.error(f"{name} must {requirement}; it is missing", *path)
-        return self.error(f"{name} must {requirement}, not {quote_value(value)}", *path)
+        remedy = quotation_remedy(value) if of_text else ""
+        return self.error(f"{name} must {requirement}, not {quote_value(value)}{remedy}", *path)
 
     def _value_at(self, path: Iterable[Any], default: object, requirement: str) -> Any:
         value = self.at(*path)
@@ -115,7 +122,7 @@ class Document(Mapping[str, Any]):
         if value is None:
             return default
         if not isinstance(value, str) or (default is MISSING and not value.strip()):
-            raise self.refuse("be a text", *path)
+            raise self.refuse("be a text", *path, of_text=True)
         return value
 
     def rows(self, *path: Any, remedy: str) -> list[str]:
@@ -249,6 +256,16 @@ class Document(Mapping[str, Any]):
                 within = f" of {field_name(path)}" if path else ""
                 raise self.error(near_matches("key", key, sorted(only)) + within, *path, key)  # type: ignore[arg-type]
         return value
+
+
+def quotation_remedy(value: object) -> str:
+    """Return the end of a message about a value in place of a text: how to write yes and no as texts, if it is one."""
+    values = value if isinstance(value, list) else [value]
+    truth = next((entry for entry in values if isinstance(entry, bool)), None)
+    if truth is None:
+        return ""
+    word = "yes" if truth else "no"
+    return f'; write "{word}" in quotation marks (YAML reads {word} as {str(truth).lower()})'
 
 
 def rows_of(text: str) -> tuple[int, list[str]]:

@@ -9,6 +9,7 @@ import random
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any
@@ -92,12 +93,14 @@ class Bot:
         entry: Address of the study's first page below it.
         seed: Random seed of its choices.
         leaves: How it leaves, one of ``LEAVING``; empty if it stays.
+        right_answers: Returns answers that it must give on the current page, by field; it chooses all others at random.
     """
 
     base: str
     entry: str
     seed: int
     leaves: str = ""
+    right_answers: Callable[[Bot], Mapping[str, Sequence[str]]] = lambda bot: {}
     pages: int = 0  # Number of pages it has seen
     requests: list[float] = field(default_factory=list)  # Duration of each request, in seconds
     answers: list[float] = field(default_factory=list)  # Seconds from each decision to the next message of the server
@@ -151,11 +154,14 @@ class Bot:
         return text
 
     def fill(self, page: PageForm) -> list[tuple[str, str]]:
-        """Return random values of all fields that the form accepts."""
+        """Return values of all fields that the form accepts, random where no answer is given."""
         sent = []
+        given = self.right_answers(self)
         for name, values in page.fields.items():
             kind = page.kinds[name]
-            if name == "agree" and self.leaves == "consent":
+            if name in given:
+                sent += [(name, value) for value in given[name]]
+            elif name == "agree" and self.leaves == "consent":
                 sent.append((name, "no"))
             elif kind in ("radio", "checkbox"):
                 sent.append((name, self._random.choice(values)))

@@ -222,7 +222,7 @@ class Study:
     consent: str  # Text of the consent page
     boxes: tuple[str, ...]  # Statements to tick before agreeing
     needs: Needs  # What participants are asked to have
-    debrief: str  # Text on the last page of all who agreed, however participation ended
+    debrief: str  # Text on the last page of all who agreed, but for those screened out before their first game
     bonus: Bonus | None  # None for no bonus
     panel_id: str  # Name of the address parameter that holds the id of a panel; empty for none
     keep: tuple[str, ...]  # Further address parameters that are stored

@@ -116,6 +116,9 @@ def _slips(study: Study) -> list[str]:
         places = study.places(lambda name: study.quota.get(name, math.inf))
         if places < study.limit:
             slips.append(f"the quotas admit {places} people, below limit {study.limit}: the study is full at {places}")
+    beyond = [f"quota.{name} {number}" for name, number in study.quota.items() if number > study.limit]
+    if beyond:
+        slips.append(f"{', '.join(beyond)}: above limit {study.limit} and never reached")
     uneven = [f"{name} {number}" for name, number in counts.items() if number % study.group]
     if uneven:
         listed = ", ".join(uneven)

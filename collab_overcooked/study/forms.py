@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, ClassVar, Literal
 
 from collab_overcooked.io.checks import near_matches
-from collab_overcooked.io.documents import Document, field_name
+from collab_overcooked.io.documents import Document, DocumentError, field_name, quotation_remedy
 from collab_overcooked.io.text import harmless, one_line
 from collab_overcooked.study.media import MEDIA_KEYS, Media, MediaReader
 from collab_overcooked.study.texts import fill
@@ -196,6 +197,14 @@ class FormReader:
         "slider": ("low", "high"),
         "text": (),
     }
+    EXAMPLES: ClassVar = {
+        "likert": "likert: 7",
+        "choice": 'choice: ["yes", "no"]',
+        "many": "many: [one, two]",
+        "number": "number: [18, 120]",
+        "slider": "slider: [0, 100]",
+        "text": "text: free",
+    }
 
     def __init__(self, doc: Document, media: MediaReader) -> None:
         self.doc, self.media = doc, media
@@ -247,7 +256,7 @@ class FormReader:
         keys = doc.mapping(*path)
         kinds = [kind for kind in self.KEYS if kind in keys]
         if len(kinds) != 1:
-            raise doc.refuse(f"have one of {', '.join(self.KEYS)}", *path)
+            raise self._kind_error(keys, kinds, *path)
         kind: Any = kinds[0]
         doc.mapping(*path, only=("name", "ask", "optional", "show_if", *MEDIA_KEYS, kind, *self.KEYS[kind]))
         name = check_name(doc, doc.text(*path, "name"), *path, "name")
@@ -269,7 +278,7 @@ class FormReader:
                 raise doc.refuse("be free", *path, kind)
             return FormItem(name, kind, ask, optional=optional)
         labelled = isinstance(doc.at(*path, kind), dict)
-        options = tuple(doc.mapping(*path, kind)) if labelled else self._texts(*path, kind)
+        options = self._labelled(*path, kind) if labelled else self._texts(*path, kind)
         labels = tuple(one_line(doc.text(*path, kind, option)) for option in options) if labelled else ()
         accept = self._texts(*path, "accept") if "accept" in keys else ()
         for i, answer in enumerate(accept):
@@ -280,6 +289,19 @@ class FormReader:
             name, kind, ask, options=options, labels=labels, optional=optional, accept=accept, expect=expect
         )
 
+    def _kind_error(self, keys: Mapping[str, Any], kinds: Sequence[str], *path: Any) -> DocumentError:
+        """Return the error for a question without a kind, or with several."""
+        problem = f"must have one of {', '.join(self.KEYS)}"
+        problem += f", not {' and '.join(kinds)}" if kinds else "; it has none"
+        known = {"name", "ask", "optional", "show_if", *MEDIA_KEYS, *self.KEYS, *chain(*self.KEYS.values())}
+        unknown = [str(key) for key in keys if key not in known]
+        if unknown:
+            problem += f"; unknown: {', '.join(unknown)}"
+        example = self.EXAMPLES.get(str(keys.get("type")))
+        if example:
+            problem += f". Write `{example}` instead of `type: {keys['type']}`"
+        return self.doc.error(f"{field_name(path)} {problem}", *path)
+
     def _expected(self, options: Sequence[str], *path: Any) -> tuple[str, ...]:
         value = self.doc.at(*path).get("expect")
         if value is None:
@@ -287,7 +309,7 @@ class FormReader:
         values = value if isinstance(value, list) else [value]
         for answer in values:
             if isinstance(answer, (dict, list)) or str(answer) not in options:
-                raise self.doc.refuse(f"be among {', '.join(options)}", *path, "expect")
+                raise self.doc.refuse(f"be among {', '.join(options)}", *path, "expect", of_text=True)
         if len(values) > 1 and "many" not in self.doc.at(*path):
             raise self.doc.refuse("be one answer, as the question takes one", *path, "expect")
         return tuple(map(str, values))
@@ -297,6 +319,14 @@ class FormReader:
         if len(pair) != 2:
             raise self.doc.refuse("be a list of two integers", *path)
         return pair
+
+    def _labelled(self, *path: Any) -> tuple[str, ...]:
+        options = tuple(self.doc.mapping(*path))
+        for option in options:
+            if not isinstance(option, str):
+                problem = f"must have texts as options, not {option!r}{quotation_remedy(option)}"
+                raise self.doc.error(f"{field_name(path)} {problem}", *path, option)
+        return options
 
     def _texts(self, *path: Any) -> tuple[str, ...]:
         texts = [self.doc.text(*path, i) for i in range(len(self.doc.listed("answers", *path)))]
@@ -330,7 +360,7 @@ def check_show_if(doc: Document, forms: Mapping[str, Questionnaire], *path: Any)
         for value in values:
             if value not in (map(str, known) if isinstance(known, range) else known):
                 allowed = f"from {known[0]} to {known[-1]}" if isinstance(known, range) else f"among {', '.join(known)}"
-                raise doc.refuse(f"be {allowed}", *path, name)
+                raise doc.refuse(f"be {allowed}", *path, name, of_text=not isinstance(known, range))
 
 
 def check_name(doc: Document, name: object, *path: Any) -> str:

@@ -124,6 +124,8 @@ class Journal(Locked):
                 journal = cls(path, study)
                 journal._drop_strangers()
         except OtherConfigError as error:
+            if REHEARSAL in read_config(path) and REHEARSAL not in study.content:
+                raise ValueError(f"{path}: holds a rehearsal by bots; choose another folder") from None
             raise ValueError(f"{error}{_raising(path, study, error.place)}") from None
         journal._lock = lock
         return journal

@@ -150,18 +150,19 @@ def sure_page(study: Study, what: str, question: str, target: str) -> str:
     return _page("sure", study, study.texts[what], what=what, question=question, target=target)
 
 
-def end_page(study: Study, end: End, kept: Mapping[str, str], target: str = "") -> str:
-    """Return the last page: thanks, the completion code, the way back, and how to delete all answers.
+def end_page(study: Study, end: End, kept: Mapping[str, str], target: str = "", debrief: str = "") -> str:
+    """Return the last page: thanks, the completion code, the way back, the debrief, and how to delete all answers.
 
     Args:
         study: The study.
         end: Content of the page.
         kept: Stored parameters of the participant; for ``too_many`` also ``minutes``, after which to try again.
         target: Address of the participant; empty if nothing is stored.
+        debrief: Text on what participants were not told before; empty for none.
     """
     texts = {name: end_text(study, text, kept) for name, text in (("text", end.text), ("code", end.code))}
     url = end_text(study, end.url, {name: quote(value, safe="") for name, value in kept.items()})
-    return _page("end", study, study.texts["end"], url=url, target=target, **texts)
+    return _page("end", study, study.texts["end"], url=url, target=target, debrief=debrief, **texts)
 
 
 def end_text(study: Study, text: str, kept: Mapping[str, str]) -> str:

@@ -46,6 +46,7 @@ from collab_overcooked.study.forms import (
     MAX_SECONDS,
     FormReader,
     Questionnaire,
+    ShowIf,
     check_name,
     check_show_if,
     read_show_if,
@@ -338,12 +339,13 @@ class _Reader:
 
     def _blocks(self, conditions: Mapping[str, Condition], forms: Mapping[str, Questionnaire]) -> tuple[Block, ...]:
         doc = self.doc
-        blocks: tuple[Block, ...] = ()
+        placed: list[tuple[tuple[Any, ...], Block]] = []
         for i, entry in enumerate(doc.listed("blocks", "blocks")):
             if isinstance(entry, dict) and "shuffle" in entry:
-                blocks += tuple(self._shuffled(("blocks", i), conditions, forms))
+                placed += self._shuffled(("blocks", i), conditions, forms)
             else:
-                blocks += (self._block(("blocks", i), conditions, forms),)
+                placed.append((("blocks", i), self._block(("blocks", i), conditions, forms)))
+        blocks = tuple(block for _, block in placed)
         played = Counter(name for block in blocks for name in block.play)
         for name, times in played.items():
             if times > 1:  # records of a condition do not say in which block it was played
@@ -357,18 +359,50 @@ class _Reader:
             for name in known:
                 if name not in used:
                     raise doc.error(f"{key}.{name} is in no block", key, name)
+        self._check_asked(placed, forms)
         return blocks
+
+    def _check_asked(self, placed: Sequence[tuple[tuple[Any, ...], Block]], forms: Mapping[str, Questionnaire]) -> None:
+        """Check that the answers on which something is shown can be given before it.
+
+        Args:
+            placed: Blocks, each with its path.
+            forms: Questionnaires by name.
+        """
+        before: dict[str, list[str]] = {name: [name] for name in forms}  # what is asked with or before a questionnaire
+        for k, (path, block) in enumerate(placed):
+            others = [
+                other
+                for j, (_, other) in enumerate(placed)
+                if j < k or (j > k and other.shuffle == block.shuffle != "")
+            ]
+            earlier = [name for other in others for name in (other.form, other.after) if name]
+            self._check_earlier(block.show_if, earlier, *path)
+            for name in filter(None, (block.form, block.after)):
+                before[name] += earlier
+        for form in forms.values():
+            for i, item in enumerate(form.items):
+                self._check_earlier(item.show_if, before[form.name], "forms", form.name, "items", i)
+
+    def _check_earlier(self, show_if: ShowIf, earlier: Sequence[str], *path: Any) -> None:
+        for name, _ in show_if:
+            if name.partition(".")[0] not in earlier:
+                known = ", ".join(dict.fromkeys(earlier)) or "none"
+                problem = (
+                    f"must name a question that is asked earlier, not {name!r}; questionnaires up to there: {known}"
+                )
+                raise self.doc.error(f"{field_name(path)}.show_if {problem}", *path, "show_if", name)
 
     def _shuffled(
         self, path: tuple[Any, ...], conditions: Mapping[str, Any], forms: Mapping[str, Any]
-    ) -> Iterator[Block]:
+    ) -> Iterator[tuple[tuple[Any, ...], Block]]:
         doc, path = self.doc, (*path, "shuffle")
         doc.mapping(*path[:-1], only=("shuffle",))
         for i in range(len(doc.listed("pages and forms", *path))):
             block = self._block((*path, i), conditions, forms)
             if block.play:
                 raise doc.refuse("have one of page, form, as games have an order of their own", *path, i)
-            yield replace(block, shuffle=field_name(path[:-1]))
+            yield (*path, i), replace(block, shuffle=field_name(path[:-1]))
 
     def _block(self, path: tuple[Any, ...], conditions: Mapping[str, Any], forms: Mapping[str, Any]) -> Block:
         doc = self.doc
@@ -397,7 +431,7 @@ class _Reader:
         else:
             play = doc.names(check_condition, *path, "play")
         after = doc.choice(list(forms), *path, "after", default="")
-        order = doc.choice(list(ORDERS), *path, "order", default="balanced")
+        order = self._order(*path, "order")
         parts = self._parts(play, order, *path, "between")
         match = doc.choice(MATCHES, *path, "match", default="")
         if match == YOKED:
@@ -418,6 +452,12 @@ class _Reader:
             after=after,
             practice=doc.boolean(*path, "practice"),
         )
+
+    def _order(self, *path: Any) -> str:
+        meant = _ORDERS_ELSEWHERE.get(str(self.doc.at(*path)))
+        if meant:
+            raise self.doc.refuse(f"be one of {', '.join(ORDERS)} (did you mean {meant}?)", *path)
+        return self.doc.choice(list(ORDERS), *path, default="balanced")
 
     def _check_yokes(self, played: Sequence[Condition], between: bool, *path: Any) -> None:
         """Check that participants of different conditions can play the same tasks."""
@@ -493,6 +533,8 @@ class _Reader:
             if other_braces or set(blanks(texts[name])) - set(allowed):
                 listed = ", ".join(f"{{{blank}}}" for blank in allowed) or "none"
                 raise doc.refuse(f"contain no braces other than: {listed}", "words", name)
+        if doc.at("words", "waiting_text") and not doc.at("words", "waiting_one"):  # files of 1.0.0 have one for both
+            texts["waiting_one"] = texts["waiting_text"]
         return texts
 
 
@@ -502,6 +544,12 @@ def default_per_network(limit: int, group: int) -> int:
 
 
 _PLAY_KEYS = ("play", "order", "between", "match", "after", "practice")
+_ORDERS_ELSEWHERE = {  # orders by the names that they have elsewhere
+    "counterbalanced": "balanced",
+    "williams": "balanced",
+    "latin_square": "latin",
+    "randomized": "random",
+}
 _PARAMETER = r"[A-Za-z][A-Za-z0-9_-]{0,39}"
 
 

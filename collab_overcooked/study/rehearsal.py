@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,8 @@ def rehearse(
         study: Study to rehearse; its partners must be available.
         bots: Number of bots.
         out: Folder of the results.
-        leavers: Number of groups, before the bots, of which one member leaves, for each of ``ways``.
+        leavers: Number of groups, before the bots, of which one member leaves, for each of ``ways``. They give the
+            answers that screening questions and attention checks ask for, so that they come to leave.
         ways: Ways to leave, see ``bots.LEAVING``.
         real_time: Whether games keep the pace at which people play; otherwise they wait for nobody to watch.
     """
@@ -192,7 +194,7 @@ def _leaving_problems(journal: Journal, players: Sequence[Bot]) -> Iterator[str]
     for bot in players:
         person = _person_of(journal, bot)
         end = None if person is None else person.end
-        if bot.leaves in ends and end not in (ends[bot.leaves], "screened", "inattentive", "done"):
+        if bot.leaves in ends and end not in (ends[bot.leaves], "done"):  # done: the study ends before they leave
             yield f"bot {bot.seed}: {LEAVING[bot.leaves]} Its end is {end!r}, not {ends[bot.leaves]!r}"
     declined = sum(bot.leaves == "consent" for bot in players)
     if journal.declined != declined:
@@ -215,6 +217,15 @@ def _entry(journal: Journal, number: int) -> str:
 
 def _person_of(journal: Journal, bot: Bot) -> Participant | None:
     return journal.by_token(bot.own_page.rpartition("/")[2])
+
+
+def _passing_answers(journal: Journal, bot: Bot) -> dict[str, Sequence[str]]:
+    """Return the answers to a bot's current questions that neither screen it out nor fail an attention check."""
+    person = _person_of(journal, bot)
+    step = None if person is None else journal.step_of(person)
+    form = None if step is None else journal.study.forms.get(step.form)
+    items = () if form is None else form.items
+    return {item.name: item.expect or item.accept[:1] for item in items if item.expect or item.accept}
 
 
 class Progress:
@@ -294,12 +305,14 @@ async def _take_part(app: Any, journal: Journal, bots: int, ways: Sequence[str],
     await asyncio.wait({serving, started}, return_when=asyncio.FIRST_COMPLETED)
     base = f"http://127.0.0.1:{started.result()}"
     size = journal.study.group
+    passing = partial(_passing_answers, journal)
     players = [Bot(base, _entry(journal, n), n) for n in range(bots)]
     groups: list[list[Bot]] = []
     for way in ways:
         together = size if way in ("game", "page") else 1  # the others leave before there is a group
         first = len(players)
-        groups.append([Bot(base, _entry(journal, n), n) for n in range(first, first + together)])
+        numbers = range(first, first + together)
+        groups.append([Bot(base, _entry(journal, n), n, right_answers=passing) for n in numbers])
         groups[-1][0].leaves = way
         players += groups[-1]
     progress = Progress(journal, [*groups, players[:bots]])

@@ -233,7 +233,9 @@ class StudyPages:
             self.journal.opened(person)
         target = f"/study/{person.token}"
         if person.end or step is None:
-            return pages.end_page(study, study.ends[person.end], person.kept, target)
+            never_played = person.end == "screened" and person.group is None
+            debrief = "" if never_played else study.debrief  # they have seen nothing of what it explains
+            return pages.end_page(study, study.ends[person.end], person.kept, target, debrief)
         steps = len(self.journal.steps_of(person))
         if step.kind == "form":
             form = self._form(person, step)

@@ -54,7 +54,12 @@ PAGE_TEXTS: Mapping[str, str] = {
     ),
     "long": "Please write at most {most} characters.",
     "waiting": "Waiting for others",
-    "waiting_text": "You will play with {others} more. Please keep this page open; the game starts automatically.",
+    "waiting_one": (
+        "You will play with one other participant. Please keep this page open; the game starts automatically."
+    ),
+    "waiting_text": (
+        "You will play with {others} other participants. Please keep this page open; the game starts automatically."
+    ),
     "here": "{here} of {needed} people are here. Time left: at most {minutes} min.",
     "starting": "Everyone is here. The game is starting.",
     "open_game": "Open the game",

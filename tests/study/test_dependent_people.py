@@ -209,7 +209,7 @@ def test_results_of_bots_begin_with_that(rehearsed: tuple[Path, Any], tmp_path: 
     folder = str(rehearsed[0])
     shown = CliRunner().invoke(app, ["significance", folder]).output
     assert "bots of a rehearsal, not people" in " ".join(shown.split("Means")[0].split())
-    with pytest.raises(ValueError, match="rehearsal was True"):
+    with pytest.raises(ValueError, match="holds a rehearsal by bots"):
         Journal.open(folder, read_study(QUICK))
     people = dyads(tmp_path / "run", lambda group, member, _: group + 1)
     assert "rehearsal" not in CliRunner().invoke(app, ["significance", str(people)]).output

@@ -64,6 +64,13 @@ def test_checks_that_cannot_end_a_study_are_remarked(failed: int, order: str, re
         ({"limit": 8, "quota": 2}, "between", ["the quotas admit 4 people, below limit 8: the study is full at 4"]),
         ({"limit": 4, "quota": 2}, "balanced", ["the quotas admit 2 people, below limit 4: the study is full at 2"]),
         ({"limit": 4, "quota": {"helped": 1}}, "between", []),
+        ({"limit": 4, "quota": 4}, "between", []),
+        ({"limit": 4, "quota": 5}, "balanced", ["quota.helped 5, quota.hindered 5: above limit 4 and never reached"]),
+        (
+            {"limit": 4, "quota": {"helped": 6, "hindered": 2}},
+            "between",
+            ["quota.helped 6: above limit 4 and never reached"],
+        ),
         ({"limit": 7}, "pairs", ["limit 7: no multiple of group 2; the last group needs people beyond it"]),
         (
             {"limit": 4, "quota": {"helped": 3, "hindered": 2}},

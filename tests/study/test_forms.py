@@ -24,6 +24,8 @@ PAYS = {"name": "pays", "choice": ["10", "20"], "accept": ["20"], "ask": "How ma
 SURE = {"name": "sure", "slider": [0, 100], "low": "not", "high": "very", "ask": "How sure are you?"}
 PLAYS = {"name": "plays", "choice": ["yes", "no"], "ask": "Do you play games?"}
 HOURS = {"name": "hours", "number": [1, 99], "ask": "Hours a week?", "show_if": {"asked.plays": "yes"}}
+YES = 'write "yes" in quotation marks (YAML reads yes as true)'
+NO = 'write "no" in quotation marks (YAML reads no as false)'
 AGREE = {"PID": "p", "agree": "yes"}
 
 
@@ -197,9 +199,75 @@ def test_the_order_of_the_file_is_kept_without_random_orders(tmp_path: Path) -> 
             "must have one of page, form, as",
         ),
         (study_of_form(PLAYS, blocks=[{"form": "asked", "show_if": {"liked.why": "a"}}]), "whose answers are text"),
+        (study_of_form({**PLAYS, "choice": ["yes", False]}), f"items.0.choice.1 must be a text, not False; {NO}"),
+        (
+            study_of_form({**PLAYS, "choice": {True: "Yes"}}),
+            f"items.0.choice must have texts as options, not True; {YES}",
+        ),
+        (study_of_form({**PLAYS, "choice": {1: "One"}}), "items.0.choice must have texts as options, not 1"),
+        (study_of_form({**PLAYS, "accept": [True]}), f"items.0.accept.0 must be a text, not True; {YES}"),
+        (study_of_form({**PLAYS, "expect": True}), f"items.0.expect must be among yes, no, not True; {YES}"),
+        (study_of_form(PLAYS, {**HOURS, "show_if": {"asked.plays": True}}), f"must be among yes, no, not True; {YES}"),
+        (study_of_form(PLAYS, {**HOURS, "show_if": {"asked.plays": ["yes", False]}}), f"not ['yes', False]; {NO}"),
+        (
+            study_of_form({"name": "a", "ask": "?", "type": "likert", "points": 7}),
+            "items.0 must have one of likert, choice, many, number, slider, text; it has none; unknown: type, points. "
+            "Write `likert: 7` instead of `type: likert`",
+        ),
+        (study_of_form({"name": "a", "ask": "?", "low": "none"}), "number, slider, text; it has none"),
+        (study_of_form({**SURE, "likert": 7}), "number, slider, text, not likert and slider"),
     ],
 )
 def test_forms_that_cannot_work_are_refused(content: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(DocumentError) as error:
+        read_study(content)
+    assert complaint in str(error.value)
+
+
+ASKED, PAGE = {"form": "asked"}, {"page": {"title": "Keys", "text": "Use them."}}
+ON_PLAYS, ON_FUN = {"asked.plays": "yes"}, {"liked.fun": [4, 5]}
+
+
+@pytest.mark.parametrize(
+    ("liked", "blocks", "complaint"),
+    [
+        (ON_PLAYS, [ASKED, "games"], ""),
+        (
+            ON_PLAYS,
+            ["games", ASKED],
+            "forms.liked.items.0.show_if must name a question that is asked earlier, not 'asked.",
+        ),
+        (ON_PLAYS, ["games", ASKED, {"form": "liked"}], ""),
+        ({}, ["games", {**ASKED, "show_if": ON_FUN}], ""),
+        ({}, [{**ASKED, "show_if": ON_FUN}, "games"], "blocks.0.show_if must name a question that is asked earlier"),
+        (
+            {},
+            [PAGE, {**PAGE, "show_if": ON_PLAYS}, ASKED, "games"],
+            "not 'asked.plays'; questionnaires up to there: none",
+        ),
+        ({}, [ASKED, {**PAGE, "show_if": ON_FUN}, "games"], "not 'liked.fun'; questionnaires up to there: asked"),
+        ({}, [{"shuffle": [{**PAGE, "show_if": ON_PLAYS}, ASKED]}, "games"], ""),
+        (
+            {},
+            [{"shuffle": [PAGE, {**PAGE, "show_if": ON_PLAYS}]}, {"shuffle": [ASKED]}, "games"],
+            "blocks.0.shuffle.1.show_if must name a question that is asked earlier",
+        ),
+        ({}, [{**ASKED, "show_if": ON_PLAYS}, "games"], "not 'asked.plays'; questionnaires up to there: none"),
+    ],
+)
+def test_what_is_shown_depends_on_questions_that_are_asked_before(
+    liked: dict[str, Any], blocks: list[Any], complaint: str
+) -> None:
+    content = study_of_form(PLAYS)
+    fun, *others = content["forms"]["liked"]["items"]
+    asks_again = fun | {"show_if": liked}
+    content["forms"]["liked"] = content["forms"]["liked"] | {"items": [asks_again, *others]}
+    content["blocks"] = [QUICK["blocks"][2] if block == "games" else block for block in blocks]
+    if not complaint:
+        assert read_study(content).forms["liked"].items[0].show_if == tuple(
+            (name, (answer,)) for name, answer in liked.items()
+        )
+        return
     with pytest.raises(DocumentError) as error:
         read_study(content)
     assert complaint in str(error.value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import resource
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from study.world import QUICK, changed
 
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.study.design import Study
-from collab_overcooked.study.journal import JOURNAL, PEOPLE, Journal
+from collab_overcooked.study.journal import JOURNAL, PEOPLE, REHEARSAL, Journal
 from collab_overcooked.study.reader import read_study
 
 
@@ -43,6 +44,13 @@ def test_two_writers_and_other_studies_are_refused(study: Study, tmp_path: Path)
             Journal.open(tmp_path, study)
     with pytest.raises(ValueError, match="title was 'Quick <b>study</b>', now 'Other'"):
         Journal.open(tmp_path, read_study(changed("title", to="Other")))
+
+
+@pytest.mark.parametrize("title", [QUICK["title"], "Other"])
+def test_a_study_does_not_go_on_in_the_folder_of_a_rehearsal(study: Study, title: str, tmp_path: Path) -> None:
+    Journal.open(tmp_path, replace(study, content={**study.content, REHEARSAL: True})).close()
+    with pytest.raises(ValueError, match=r"holds a rehearsal by bots; choose another folder$"):
+        Journal.open(tmp_path, read_study(changed("title", to=title)))
 
 
 @pytest.mark.parametrize(

@@ -201,6 +201,30 @@ def test_limits_of_questions_and_answers_are_refused_in_real_time(
     assert complaint in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("order", "hint"),
+    [
+        ("williams", " (did you mean balanced?), not 'williams'"),
+        ("latin_square", " (did you mean latin?), not 'latin_square'"),
+        ("ABBA", ", not 'ABBA'"),
+        ([], ", not []"),
+    ],
+)
+def test_orders_of_other_tools_are_refused_with_the_name_here(order: Any, hint: str) -> None:
+    with pytest.raises(DocumentError) as error:
+        read_study(changed("blocks", 2, "order", to=order))
+    assert f"blocks.2.order must be one of balanced, latin, random, fixed, between{hint}" in str(error.value)
+
+
+@pytest.mark.parametrize("language", ["de", "fr"])
+def test_a_translation_of_the_waiting_room_holds_for_pairs_and_larger_groups(language: str) -> None:
+    both = "Encore {others}."
+    study = read_study(QUICK | {"language": language, "words": {"waiting_text": both}})
+    assert study.texts["waiting_one"] == study.texts["waiting_text"] == both
+    study = read_study(QUICK | {"language": language, "words": {"waiting_text": both, "waiting_one": "Encore une."}})
+    assert study.texts["waiting_one"] == "Encore une."
+
+
 def test_texts_of_refusals_are_read_where_version_1_0_0_wrote_them() -> None:
     study = read_study(QUICK | {"words": {"full": "Come back in May."}})
     assert study.ends["full"].text == "Come back in May."

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from study.world import CHECKED, QUICK, changed
+from study.world import CHECKED, QUICK, changed, in_pairs
 from support.cli_runner import CliRunner
 
 from collab_overcooked.cli import app
@@ -102,6 +102,23 @@ def test_ends_of_a_working_study_are_no_errors_and_others_are_named(
     monkeypatch.setattr(rehearsal, "EXPECTED_ENDS", ("done",))
     report = rehearsal.rehearse(read_study(content), 2, tmp_path / "out")
     assert report.errors == ["bots that stay: 2 ended as inattentive"]
+
+
+def test_leaving_is_rehearsed_where_most_bots_are_screened_out(tmp_path: Path) -> None:
+    """Bots that answered at random would be screened out, or their partners would, and nobody would leave a game."""
+    from collab_overcooked.study.rehearsal import rehearse
+
+    letters = list("abcdefgh")
+    sees = {"name": "sees", "choice": letters, "accept": ["h"], "ask": "Sees?"}
+    reads = {"name": "reads", "many": letters, "expect": ["b", "g"], "ask": "Tick b and g."}
+    content = in_pairs(failed_checks=1, wait=20)
+    content["forms"]["start"] = {"title": "Start", "items": [sees, reads]}
+    content["blocks"] = [{"form": "start"}, *content["blocks"]]
+    content["finish"] = {"screened": {"code": "S"}}
+    outcome = rehearse(read_study(content), 2, tmp_path / "run", leavers=1, ways=("game", "page"))
+    assert not outcome.errors and outcome.ends == {"screened": 2}, "only those that leave know the answers"
+    ends = Counter(person.end for person in StudyResults.read(tmp_path / "run").journal.people.values())
+    assert ends == {"screened": 2, "left": 2, "partner_left": 2}
 
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "examples" / "studies").glob("*.yaml"))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from study.world import QUICK, changed, served
+from study.world import QUICK, changed, in_pairs, served
 from support.cli_runner import CliRunner
 
 from collab_overcooked.cli import app
@@ -69,6 +69,47 @@ def test_everybody_can_leave_is_debriefed_and_can_delete_what_is_stored(tmp_path
         assert "L-1" in client.post(f"{home}/delete").text
         assert '"age"' not in stored[0].read_text() and not stored[1].read_text()
         assert client.get(home).status_code == 404
+
+
+def test_who_is_screened_out_before_the_first_game_is_not_debriefed(tmp_path: Path) -> None:
+    screening = {"title": "S", "items": [{"name": "sees", "choice": ["a", "b"], "accept": ["a"], "ask": "Sees?"}]}
+    values = {**QUICK, "debrief": "Your partner was a program.", "finish": {}}
+    values["forms"] = {"liked": screening}
+    values["blocks"] = [{"form": "liked"}, {"play": ["helped", "hindered"], "after": "liked"}]
+    last = []
+    with served(read_study(values), tmp_path) as client:
+        for name, answers in (("early", ["b"]), ("late", ["a", "b"])):
+            client.cookies.clear()
+            home = client.post("/study/consent", data={"PID": name, "agree": "yes"}).url.path
+            person = client.host.journal.by_token(home.rpartition("/")[2])
+            for answer in answers:
+                page = client.post(home, data={"step": str(person.step), "sees": answer})
+                if not person.end:
+                    client.host.journal.passed(person)  # the game
+            assert person.end == "screened" and f"{home}/delete" in page.text
+            last.append(page.text)
+    assert ["Your partner was a program." in text for text in last] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("language", "group", "text"),
+    [
+        ("en", 2, "You will play with one other participant."),
+        ("en", 3, "You will play with 2 other participants."),
+        ("de", 2, "Du spielst mit einer anderen Person."),
+        ("de", 3, "Du spielst mit 2 anderen Personen."),
+    ],
+)
+def test_the_waiting_room_says_with_how_many_others_people_play(
+    language: str, group: int, text: str, tmp_path: Path
+) -> None:
+    content = in_pairs() | {"language": language}
+    content["participants"] |= {"group": group}
+    if group == 3:
+        for condition in content["conditions"].values():
+            condition["options"] |= {"agents": [3]}
+    with served(read_study(content), tmp_path) as client:
+        assert text in client.post("/study/consent", data={"PID": "p", "agree": "yes"}).text
 
 
 def test_boxes_are_ticked_and_needs_are_said_before_consent(tmp_path: Path) -> None:

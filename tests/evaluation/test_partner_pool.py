@@ -26,7 +26,7 @@ TEST_PARTNERS = {  # number of test partners, and how many of them are the greed
     "asymmetric_advantages": (5, 2),
     "collab_escape": (17, 5),
     "coordination_ring": (20, 6),
-    "counter_circuit": (10, 4),
+    "counter_circuit": (14, 4),
     "cramped_room": (14, 4),
     "cuisineworld_level_1": (11, 4),
     "forced_coordination": (16, 6),

@@ -38,6 +38,7 @@ HEADS = {
     "self-play": "with itself",
     "other seeds": "with other seeds",
 }
+APART_BY = ("its other half", "itself")  # best responses that are the partner itself
 ZSC_EVAL = {  # BR-Prox of Wang et al. (2024), figure of its largest pools; random0, random1 and random3 are its layouts
     "forced_coordination": {"sp": 0.85, "e3t": 0.83, "fcp": 0.86, "hsp": 0.81},
     "coordination_ring": {"sp": 0.27, "e3t": 0.60, "fcp": 0.69, "hsp": 0.66},
@@ -124,6 +125,13 @@ def _comes_from_greedy(spec: PolicySpec) -> bool:
     return spec.name == "greedy" or (spec.name == "ppo" and is_stand_in(spec.parameters))
 
 
+def _trained(ego: str) -> str:
+    """Return the training of a best response, or its policy."""
+    titles = NAMES | {"population": NAMES["sp"], "responses": "trained responses"}
+    folder = ego.split("/")[0]
+    return titles.get(folder, folder if folder in APART_BY else code(folder))
+
+
 def best_responses() -> str:
     """Return how the best responses of the built-in pools were measured."""
     rows = []
@@ -134,11 +142,11 @@ def best_responses() -> str:
         derived = sum(_comes_from_greedy(PolicySpec.parse(partner.policy)) for partner in tests)
         best = [partner.best for partner in partners if partner.best]
         games = sorted({one.games for one in best})
-        by = dict.fromkeys(one.by.split("/")[0].removeprefix("ppo:") for one in best)
+        by = dict.fromkeys(_trained(one.by.removeprefix("ppo:")) for one in best)
         span = "" if not games else f"{games[0]}" + (f" to {games[-1]}" if len(games) > 1 else "")
         of_greedy = f"{derived} of {len(tests)}"
         versions = ", ".join(sorted({one.version or "1.0.0 or earlier" for one in best}))
-        rows.append((code(name), len(partners), of_greedy, len(best), span, versions, ", ".join(map(code, by))))
+        rows.append((code(name), len(partners), of_greedy, len(best), span, versions, ", ".join(by)))
     derived_head = "test partners derived from `greedy`"
     heads = ("pool", "partners", derived_head, "with best response", "games of each", "version", "best egos")
     return table(heads, rows, (1, 2, 3, 4))

@@ -28,7 +28,7 @@ TEST_PARTNERS = {  # number of test partners, and how many of them are the greed
     "coordination_ring": (20, 6),
     "counter_circuit": (14, 4),
     "cramped_room": (14, 4),
-    "cuisineworld_level_1": (11, 4),
+    "cuisineworld_level_1": (15, 4),
     "forced_coordination": (16, 6),
     "kitchen_rush": (10, 4),
     "small_corridor": (8, 3),

@@ -146,7 +146,7 @@ def best_responses() -> str:
         span = "" if not games else f"{games[0]}" + (f" to {games[-1]}" if len(games) > 1 else "")
         of_greedy = f"{derived} of {len(tests)}"
         versions = ", ".join(sorted({one.version or "1.0.0 or earlier" for one in best}))
-        rows.append((code(name), len(partners), of_greedy, len(best), span, versions, ", ".join(by)))
+        rows.append((code(name), len(partners), of_greedy, len(best), span, versions, "; ".join(by)))
     derived_head = "test partners derived from `greedy`"
     heads = ("pool", "partners", derived_head, "with best response", "games of each", "version", "best egos")
     return table(heads, rows, (1, 2, 3, 4))

@@ -29,7 +29,18 @@ NAMES = {
     "fcp_clone_alone": "FCP, GRU, from a clone",
     "clone": "the clone alone",
 }
-SHOWN = ("method", "seeds", "million steps", "games", "mean", "by partner", "lowest family", "return", "self-play", "other seeds")
+SHOWN = (
+    "method",
+    "seeds",
+    "million steps",
+    "games",
+    "mean",
+    "by partner",
+    "lowest family",
+    "return",
+    "self-play",
+    "other seeds",
+)
 HEADS = {
     "method": "ego",
     "mean": "mean share of families",

@@ -77,7 +77,7 @@ class Study:
         name: Built-in pool.
         out: Folder.
         steps: Environment steps of a training; two thirds of it for a pair with preferences.
-        ego_steps: Environment steps of egos that learn beside partners or disturbed copies, which takes longer.
+        ego_steps: Environment steps of FCP, HSP and E3T, which learn more slowly than self-play.
         seeds: Training seeds of each method; the population has as many members.
         apart: Members that are trained apart, of each family.
         games: Games per partner and seat.
@@ -302,11 +302,13 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("pool", choices=pool_names())
     parser.add_argument("--out", type=Path, help="folder; default: runs/partners/POOL")
     parser.add_argument("--steps", type=int, help="of each training; default: those of the configuration")
-    parser.add_argument("--ego-steps", type=int, help="of fcp, hsp and e3t; default: as many")
+    parser.add_argument("--ego-steps", type=int, help="of fcp, hsp and e3t; default: --steps")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--apart", type=int, default=4, help="members of each family that are trained apart")
     parser.add_argument("--games", type=int, default=50, help="per partner and seat")
-    parser.add_argument("--programs", nargs="+", help="scored beside the trained egos; default: greedy, planner")
+    parser.add_argument(
+        "--programs", nargs="+", help="scored beside the trained egos; default: greedy and planner, if they play"
+    )
     parser.add_argument("--stage", nargs="+", help="stages; default: all that leave the pool as it is")
     parser.add_argument("--print", action="store_true", help="print the commands and run nothing")
     return parser
@@ -319,8 +321,16 @@ def main() -> None:
     out = options.out or Path("runs/partners") / options.pool
     played = registry.find(read_partner_pool(options.pool).env_id).policies
     programs = options.programs or [name for name in ("greedy", "planner") if name in played]
-    numbers = (options.steps or 0, options.ego_steps or 0, options.seeds, options.apart, options.games)
-    study = Study(options.pool, out, *numbers, programs)
+    study = Study(
+        name=options.pool,
+        out=out,
+        steps=options.steps or 0,
+        ego_steps=options.ego_steps or 0,
+        seeds=options.seeds,
+        apart=options.apart,
+        games=options.games,
+        programs=programs,
+    )
     steps = study.steps or read_config(study.config).integer("steps")
     study = replace(study, steps=steps, ego_steps=study.ego_steps or steps)
     names = [name for name, _ in study.stages()]

@@ -49,7 +49,6 @@ HEADS = {
     "self-play": "with itself",
     "other seeds": "with other seeds",
 }
-APART_BY = ("its other half", "itself")  # best responses that are the partner itself
 ZSC_EVAL = {  # BR-Prox of Wang et al. (2024), figure of its largest pools; random0, random1 and random3 are its layouts
     "forced_coordination": {"sp": 0.85, "e3t": 0.83, "fcp": 0.86, "hsp": 0.81},
     "coordination_ring": {"sp": 0.27, "e3t": 0.60, "fcp": 0.69, "hsp": 0.66},
@@ -138,9 +137,9 @@ def _comes_from_greedy(spec: PolicySpec) -> bool:
 
 def _trained(ego: str) -> str:
     """Return the training of a best response, or its policy."""
-    titles = NAMES | {"population": NAMES["sp"], "responses": "trained responses"}
+    titles = NAMES | {"population": NAMES["sp"], "responses": "trained responses", "itself": "itself"}
     folder = ego.split("/")[0]
-    return titles.get(folder, folder if folder in APART_BY else code(folder))
+    return titles.get(folder, code(folder))
 
 
 def best_responses() -> str:
@@ -186,7 +185,7 @@ def partners_why_fcp() -> str:
     for name in ("why_fcp", "cec"):
         wide = Scores(read_scores([RESULTS / f"partners_{name}.jsonl"])).table()
         position = {column.name: i for i, column in enumerate(wide.columns)}
-        chosen = [position[name] for name in heads if name in position and name != "lowest family"]
+        chosen = [position[head] for head in heads if head in position and head != "lowest family"]
         columns = [replace(wide.columns[i], name=heads[wide.columns[i].name]) for i in chosen]
         rows += [(WHY_FCP[str(row[0])], *(row[i] for i in chosen[1:])) for row in wide.rows]
     return ResultTable(tuple(columns), tuple(rows)).markdown()

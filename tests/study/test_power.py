@@ -9,7 +9,7 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from study.world import QUICK, changed, factorial
+from study.world import QUICK, factorial, three_conditions
 from support.cli_runner import CliRunner
 
 from collab_overcooked.cli import app
@@ -107,22 +107,11 @@ def test_an_effect_on_three_conditions_is_that_of_the_first_and_the_last(
 ) -> None:
     """The one between is halfway; the effect is named by its levels, and its sign is that of their difference."""
     pytest.importorskip("scipy", reason="the extra 'stats' is not installed")
-    content = changed("participants", to={"id": "PID", "keep": ["STUDY"], "limit": 20})
-    content["conditions"]["third"] = content["conditions"]["helped"] | {"label": "C"}
-    content["blocks"] = [{"play": list(content["conditions"]), "after": "liked"}]
-    del content["forms"]["before"]
     draw = random.Random(4)
-    with Journal.open(tmp_path / "run", read_study(content)) as journal:
-        for n in range(12):
-            person = journal.join({"PID": f"p{n}"})
-            journal.form_group([person.id])
-            while (step := journal.step_of(person)) is not None:
-                answers = {"fun": draw.randint(1, 5), "why": ""}
-                journal.passed(person) if step.kind == "play" else journal.answered(person, answers)
-            journal.end(person, "done")
+    study = three_conditions(tmp_path / "run", lambda condition: draw.randint(1, 5))
     results = StudyResults.read(tmp_path / "run")
     samples = results.samples(["liked.fun"])["liked.fun"]
-    design = factorial_design(samples, {name: {"condition": name} for name in content["conditions"]})
+    design = factorial_design(samples, {name: {"condition": name} for name in study.conditions})
     drawn: list[Any] = []
     monkeypatch.setattr(design, "test", lambda term, tables: drawn.append(tables))
     design.power(("condition",), 2.0, 4000, simulations=1)

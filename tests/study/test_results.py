@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 from msgspec import structs
-from study.world import changed, factorial
+from study.world import changed, factorial, three_conditions
 from support.cli_runner import CliRunner
 
 from collab_overcooked.cli import app
@@ -203,19 +203,8 @@ def test_commands_for_runs_name_the_conditions_of_a_study(rehearsed: tuple[Path,
 def test_tests_are_those_of_scipy_on_the_exported_tables(tmp_path: Path) -> None:
     """Twelve people answer under three conditions; what `significance` prints follows from `answers.csv` alone."""
     stats = pytest.importorskip("scipy.stats", reason="the extra 'stats' is not installed")
-    content = changed("participants", to={"id": "PID", "keep": ["STUDY"], "limit": 20})
-    content["conditions"]["third"] = content["conditions"]["helped"] | {"label": "C"}
-    content["blocks"] = [{"play": list(content["conditions"]), "after": "liked"}]
-    del content["forms"]["before"]
-    draw = random.Random(5)
-    with Journal.open(tmp_path / "run", read_study(content)) as journal:
-        for n in range(12):
-            person = journal.join({"PID": f"p{n}"})
-            journal.form_group([person.id])
-            while (step := journal.step_of(person)) is not None:
-                fun = {"helped": 3, "hindered": 1, "third": 2}.get(step.condition, 0) + draw.randint(0, 2)
-                journal.passed(person) if step.kind == "play" else journal.answered(person, {"fun": fun, "why": ""})
-            journal.end(person, "done")
+    draw, least = random.Random(5), {"helped": 3, "hindered": 1, "third": 2}
+    study = three_conditions(tmp_path / "run", lambda condition: least[condition] + draw.randint(0, 2))
 
     def run(*text: str) -> str:
         done = CliRunner().invoke(app, [*text])
@@ -229,7 +218,7 @@ def test_tests_are_those_of_scipy_on_the_exported_tables(tmp_path: Path) -> None
         answers = [row for row in csv.DictReader(file) if row["item"] == "fun"]
     samples = {
         name: [float(row["value"]) for row in sorted(answers, key=lambda row: row["id"]) if row["condition"] == name]
-        for name in content["conditions"]
+        for name in study.conditions
     }
     (variances,) = (row for row in rows if "analysis" in row)
     answered = np.array(list(samples.values()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from collab_overcooked.study.design import Study
 from collab_overcooked.study.journal import Journal
+from collab_overcooked.study.reader import read_study
 
 QUICK: dict[str, Any] = {
     "title": "Quick <b>study</b>",
@@ -79,6 +81,29 @@ def changed(*path: Any, to: Any) -> dict[str, Any]:
         place = place[key]
     place[path[-1]] = to
     return values
+
+
+def three_conditions(folder: Path, fun: Callable[[str], int]) -> Study:
+    """Let twelve people answer under three conditions.
+
+    Args:
+        folder: Of the study.
+        fun: Their answer by condition.
+    """
+    content = changed("participants", to={"id": "PID", "keep": ["STUDY"], "limit": 20})
+    content["conditions"]["third"] = content["conditions"]["helped"] | {"label": "C"}
+    content["blocks"] = [{"play": list(content["conditions"]), "after": "liked"}]
+    del content["forms"]["before"]
+    study = read_study(content)
+    with Journal.open(folder, study) as journal:
+        for n in range(12):
+            person = journal.join({"PID": f"p{n}"})
+            journal.form_group([person.id])
+            while (step := journal.step_of(person)) is not None:
+                answers = {"fun": fun(step.condition), "why": ""}
+                journal.passed(person) if step.kind == "play" else journal.answered(person, answers)
+            journal.end(person, "done")
+    return study
 
 
 def in_pairs(**participants: Any) -> dict[str, Any]:
